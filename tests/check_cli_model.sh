@@ -66,7 +66,7 @@ awk -F, 'NR > 1 && ($5 >= 0.1) != ($2 == "choir") { exit 1 }' "$work/out" || fau
 for verb in predict edges evaluate "clean -o $work/never" "predict --embeddings $work/never.npy" "predict --graph $work/never.gml" "edges --suggest 2"; do
     # shellcheck disable=SC2086 # words of a command line
     set -- $verb
-    expect 2 "there is no backend quantum" "$1" "$model" "$work/friends" "${@:2}" --device quantum
+    expect 2 "unknown device quantum" "$1" "$model" "$work/friends" "${@:2}" --device quantum
 done
 
 # ---- for Gephi and NetworkX ------------------------------------------------------------------------

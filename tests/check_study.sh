@@ -95,7 +95,7 @@ CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none"
     -o "$folder/search" > "$folder/text"
 [ "$(wc -l < "$folder/search/runs.jsonl")" = $((2 * (4 * 2 + 1))) ] ||
     fail "a search of 2 models × (4 × 2 trials + 1 more seed) made $(wc -l < "$folder/search/runs.jsonl") runs"
-grep -q "What the search chose" "$folder/text" || fail "the search does not say what it chose"
+grep -q "Configurations chosen by the search" "$folder/text" || fail "the search does not say what it chose"
 
 # It ends in a model, of the configuration that validated best, and in a configuration that trains it again.
 best=$folder/search/best-karate

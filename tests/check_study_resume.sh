@@ -48,5 +48,5 @@ cmp <(grep -v Report "$folder/whole.txt") <(grep -v Report "$folder/killed.txt")
 cmp "$folder/a.html" "$folder/b.html" || fail "two reports of one folder differ"
 [ -s "$folder/files/bench.csv" ] && [ -s "$folder/files/bench.tex" ] || fail "tables are missing"
 if "$consm" report "$folder/nothing" 2> "$folder/err"; then fail "a missing folder was accepted"; fi
-grep -q "no such folder" "$folder/err" || fail "a missing folder is not named"
+grep -q "folder not found" "$folder/err" || fail "a missing folder is not named"
 echo "  killed, stopped and resumed: 32 runs, each once, the same results: ok"

@@ -46,7 +46,7 @@ mkdir "$work/broken"
 cp "$consm" "$work/broken/consm"
 printf 'no library' > "$work/broken/libconsm_trees.so"
 (cd "$work/broken" && LD_LIBRARY_PATH=$work/broken ./consm train karate --model trees --per-class 4 --json) > "$work/out" 2>&1
-grep -q 'libconsm_trees.so does not load; install libxgboost0' "$work/out" || fault "a broken plug-in: $(cat "$work/out")"
+grep -q 'cannot load libconsm_trees.so; install libxgboost0' "$work/out" || fault "a broken plug-in: $(cat "$work/out")"
 
 graph=csbm:nodes=200,classes=3,features=8,signal=3,homophily=0.4,seed=1
 trees=(--model trees --epochs 20 --per-class 20)

@@ -117,7 +117,7 @@ static void datasets_open_and_answer(void **state)
     assert_int_equal(info.classes, 2);
     assert_int_equal(info.labelled, 34);
     struct consm_dataset_info forgotten = {0};
-    FAILS(consm_dataset_info(&forgotten, d), CONSM_EINVAL, "set its size member");
+    FAILS(consm_dataset_info(&forgotten, d), CONSM_EINVAL, "the size member of a struct");
     assert_non_null(consm_node_id(d, 0, buffer));
     assert_non_null(consm_class_name(d, 1, buffer));
     assert_in_range(consm_dataset_labels(d)[33], 0, 1);
@@ -178,7 +178,7 @@ static void training_reports_and_stops(void **state)
     o = quick("consm");
     consm_options_on_progress(o, listen_to, &heard);
     heard = (struct heard){.stop_at = 7};
-    FAILS(consm_train(&m, d, o), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(consm_train(&m, d, o), CONSM_ECANCEL, "choice of the backbone");
     assert_int_equal(heard.before, 7);
     heard = (struct heard){0};
     OK(consm_train(&m, d, o));
@@ -292,7 +292,7 @@ static void features_can_be_chosen(void **state)
     consm_options_free(o);
     o = quick("gcn");
     OK(consm_options_set(o, "normalize_features", "auto"));
-    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "gcn takes none, row or standard");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "for gcn use none, row or standard");
     consm_options_free(o);
     consm_dataset_free(d);
 }
@@ -508,7 +508,7 @@ static void standard_features_keep_their_measure(void **state)
     consm_dataset_free(d);
     consm_dataset_free(e);
     OK(consm_dataset_open(&d, "csbm:nodes=60,classes=2,features=60,words=3", NULL));
-    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "row keeps them sparse");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "would become dense; use row");
     consm_dataset_free(d);
     consm_options_free(o);
     scratch_remove("s.safetensors");

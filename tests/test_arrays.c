@@ -239,7 +239,7 @@ static void wrong_arrays_are_named(void **state)
     static struct toy t;
     (void)state;
     toy_make(&t);
-    WRONG(t.arrays.size, 0, CONSM_EINVAL, "set its size member");
+    WRONG(t.arrays.size, 0, CONSM_EINVAL, "the size member of a struct");
     WRONG(t.arrays.nodes, 0, CONSM_EINVAL, "0 nodes");
     WRONG(t.arrays.edges, -1, CONSM_EINVAL, "negative");
     WRONG(t.arrays.from, NULL, CONSM_EINVAL, "source and target are NULL");

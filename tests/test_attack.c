@@ -77,7 +77,8 @@ static void dice_goes_on_with_few_edges_inside(void **state)
     for (int64_t i = 0; i < c.count; i++) /* nobody knows the class of node 2 */
         assert_true(c.left[i] != 2 && c.right[i] != 2);
     changes_free(&c);
-    FAILS(attack_dice(&c, graph, some, 60, 0), CONSM_EINVAL, "no room for 59 more");
+    FAILS(attack_dice(&c, graph, some, 60, 0), CONSM_EINVAL,
+          "too few unconnected pairs for 59 more");
     assert_null(c.left);
     csr_free(graph);
 }

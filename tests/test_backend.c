@@ -56,7 +56,7 @@ static void every_backend_has_memory(void **state)
     memory_holds_what_is_sent(&far->base);
     backend_close(&far->base);
     struct backend *none;
-    FAILS(backend_open(&none, "abacus", 1), CONSM_EINVAL, "no backend abacus");
+    FAILS(backend_open(&none, "abacus", 1), CONSM_EINVAL, "unknown device abacus");
     assert_null(none);
 }
 
@@ -72,12 +72,12 @@ static void devices_have_names(void **state)
         assert_true(backend_possible(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(backend_possible(bad[i]));
-        FAILS(backend_open(&b, bad[i], 1), CONSM_EINVAL, "there is no backend");
+        FAILS(backend_open(&b, bad[i], 1), CONSM_EINVAL, "unknown device");
     }
     OK(backend_open(&b, "auto", 1));
     assert_string_equal(b->kind->name, strcmp(b->device, "cpu") == 0 ? "cpu" : "cuda");
     backend_close(b);
-    FAILS(backend_open(&b, "cuda:63", 1), CONSM_ENOTFOUND, "no device cuda");
+    FAILS(backend_open(&b, "cuda:63", 1), CONSM_ENOTFOUND, "device cuda");
     assert_null(strchr(consm_errmsg(), '\n'));
     assert_null(b);
 }

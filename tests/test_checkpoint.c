@@ -181,7 +181,7 @@ static void the_tournament_is_kept(void **state)
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
         e.stop = breaks[i];
         r.request.resume = i > 0;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "choice of the backbone");
     }
     e.stop = 0;
     OK(model_train(&part, NULL, &r.request));
@@ -245,7 +245,7 @@ static void the_student_is_kept(void **state)
     assert_true(whole->result.student.updates > 4);
     r.request.options.progress_ctx = &parts;
     parts.stop = all.updates - 3;
-    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "choice of the backbone");
     r.request.resume = true;
     OK(model_train(&part, NULL, &r.request));
     assert_int_equal(parts.updates, all.updates);
@@ -275,11 +275,11 @@ static void the_tournament_is_written_regularly(void **state)
     r.request.options.checkpoint_every = 100;
     memset(&e, 0, sizeof e);
     e.stop = 45;
-    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "choice of the backbone");
     free(file_bytes(path, &early));
     r.request.resume = true;
     e.stop = last - 2;
-    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "choice of the backbone");
     free(file_bytes(path, &late));
     assert_true(late < early); /* some left the race */
     e.stop = 0;
@@ -411,7 +411,7 @@ static void folds_of_a_threshold_are_kept(void **state)
         struct counter c = {.stop = stop};
         r.request.resume = false;
         r.request.options.progress_ctx = &c;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "threshold was being chosen");
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "choice of the threshold");
         r.request.resume = true;
         OK(model_train(&part, NULL, &r.request));
         assert_same_models(whole, part);
@@ -747,7 +747,7 @@ static void impossible_choices_are_refused(void **state)
     struct choice_place place;
     size_t size = 0, bytes = 0;
     run_of_candidates(&r, &e);
-    FAILS(model_train(&m, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(model_train(&m, NULL, &r.request), CONSM_ECANCEL, "choice of the backbone");
     r.request.resume = true;
     r.request.options.progress = NULL;
     uint8_t *good = file_bytes(path, &size);

@@ -383,7 +383,7 @@ static void unknown_hashes_are_recorded(void **state)
     /* Half a file without a length cannot be told from a whole one. */
     o = fresh("nolength");
     file.sha256 = NULL;
-    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "does not say how long the file is");
+    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "does not give the size of the file");
     assert_int_equal(file_kind(path), FILE_MISSING);
     assert_int_equal(file_kind(part), FILE_MISSING);
     /* Nor is a half kept when the next server might send something else. */
@@ -415,7 +415,7 @@ static void callers_may_stop_and_others_are_kept_out(void **state)
     put_part(10, 0);
     int other = open(part, O_RDWR);
     assert_int_equal(flock(other, LOCK_EX), 0);
-    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "another fetch is at work");
+    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "another `consm fetch` is downloading it");
     close(other);
     OK(fetch_set(&r, &set, folder, &o));
     expect_whole(path);

@@ -252,7 +252,7 @@ static void auto_looks_at_class_sizes(void **state)
     struct problem none = {.nodes = 1100, .classes = CLASSES, .label = label, .role = role};
     struct judge j;
     FAILS(judge_open(&j, &none, METRIC_AVERAGE_PRECISION, 1), CONSM_EINVAL,
-          "no validation node is of that class");
+          "no validation node has the positive class");
 }
 
 /* A run keeps the epoch its metric calls best: a session judged by likelihood at every epoch. */

@@ -268,15 +268,15 @@ static void check_tables(const struct runs *runs)
     char name[64], row[64];
     for (int k = 0; k < 2; k++) {
         snprintf(name, sizeof name, "edges-auc%s", suffix[k]);
-        assert_near(csv(name, "\"ConSM, trust (all witnesses)\"", 0),
+        assert_near(csv(name, "\"ConSM, trust (all evidence)\"", 0),
                     recount(runs, split[k], "consm", "trust", "auc_test"), 1e-8);
         assert_near(csv(name, "\"GCN, agreement of predictions\"", 0),
                     recount(runs, split[k], "gcn", "agreement", "auc_test"), 1e-8);
         snprintf(name, sizeof name, "edges-calibration%s", suffix[k]);
-        assert_near(csv(name, "\"ConSM, trust (all witnesses)\"", 0),
+        assert_near(csv(name, "\"ConSM, trust (all evidence)\"", 0),
                     recount(runs, split[k], "consm", "trust", "ece"), 1e-8);
         for (int w = 0; w < WITNESSES; w++) {
-            snprintf(row, sizeof row, "Witness: %s", witness_names[w]);
+            snprintf(row, sizeof row, "Evidence: %s", witness_names[w]);
             snprintf(name, sizeof name, "edges-witnesses%s", suffix[k]);
             assert_near(csv(name, row, 0),
                         recount(runs, split[k], "consm", "witnesses_test", witness_names[w]), 1e-8);
@@ -284,7 +284,7 @@ static void check_tables(const struct runs *runs)
             assert_near(csv(name, row, 0),
                         recount(runs, split[k], "consm", "witnesses", witness_names[w]), 1e-8);
         }
-        assert_near(csv(name, "\"ConSM, trust (all witnesses)\"", 0),
+        assert_near(csv(name, "\"ConSM, trust (all evidence)\"", 0),
                     recount(runs, split[k], "consm", "trust", "auc"), 1e-8);
         snprintf(name, sizeof name, "accuracy-auc%s", suffix[k]);
         assert_near(csv(name, "GCN", 0), 100 * recount(runs, split[k], "gcn", NULL, "test_auc"),
@@ -362,7 +362,7 @@ static void check_planted(const struct runs *runs)
                                                         measure[m].figure),
                         1e-8);
         }
-    assert_near(csv("planted-rule-random", "\"ConSM, planted graph as it is\"", 0),
+    assert_near(csv("planted-rule-random", "\"ConSM, planted graph\"", 0),
                 100 * planted_mean(runs, "labels:10", "random", 0.25, "consm", NULL, "test_acc"),
                 1e-8);
     snprintf(head, sizeof head, HEAD ",between,0.5,%s", row[0].title);

@@ -72,7 +72,7 @@ static void every_default_can_be_set_and_read(void **state)
     FAILS(consm_parameter_get(&p, "gnc", 0), CONSM_ENOTFOUND, "did you mean gcn?");
     FAILS(consm_parameter_get(&p, "GCN", 0), CONSM_ENOTFOUND, "did you mean gcn?");
     p.size = 0;
-    FAILS(consm_parameter_get(&p, "gcn", 0), CONSM_EINVAL, "set its size member");
+    FAILS(consm_parameter_get(&p, "gcn", 0), CONSM_EINVAL, "the size member of a struct");
 }
 
 static void methods_have_their_own(void **state)

@@ -105,7 +105,7 @@ static void too_many_are_refused(void **state)
     struct planted p;
     struct study_run run = planting(PLANT_BETWEEN, 70, "gcn");
     struct task_input in = {.run = &run, .prepared = &clean, .threads = 1};
-    FAILS(planted_new(&p, &in), CONSM_EINVAL, "no room for");
+    FAILS(planted_new(&p, &in), CONSM_EINVAL, "too few unconnected pairs for");
     assert_null(p.edges);
 }
 
@@ -127,7 +127,7 @@ static void published_graphs_are_taken_as_they_are(void **state)
     csr_free(attack);
     OK(csr_from_edges(&attack, 401, 401, 3, from, to, NULL, CSR_UNDIRECTED, NULL));
     struct task_input in = {.run = &run, .prepared = &clean, .threads = 1, .attack = attack};
-    FAILS(planted_new(&p, &in), CONSM_EINVAL, "has 401 nodes, the set 400");
+    FAILS(planted_new(&p, &in), CONSM_EINVAL, "has 401 nodes, but the dataset has 400");
     csr_free(attack);
 }
 

@@ -314,13 +314,13 @@ static void parameter_conflicts_are_named(void **state)
     OK(params_add(params, &index, "w1", 3, 4, INIT_ONE, true));
     assert_int_equal(index, 0);
     FAILS(params_add(params, &index, "w1", 4, 3, INIT_ONE, true), CONSM_EPROGRAM,
-          "parameter w1 is 3 x 4, not 4 x 3");
+          "parameter w1 is 3 x 4: expected 4 x 3");
     memset(name, 'w', sizeof name);
     name[sizeof name - 1] = 0;
     FAILS(params_add(params, &index, name, 1, 1, INIT_ONE, true), CONSM_EPROGRAM, "too long");
     OK(params_allocate(params, backend, PLACE_VALUE));
     FAILS(params_add(params, &index, "w2", 4, 3, INIT_ONE, true), CONSM_EPROGRAM,
-          "w2 is new after the values were made");
+          "w2 was added after the values were allocated");
     assert_int_equal(params_find(params, "w2"), -1);
     assert_int_equal(params->trained, 16);
     params_free(params);

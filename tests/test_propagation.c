@@ -172,7 +172,7 @@ static void consm_brings_its_own(void **state)
     scene_open(&s);
     struct train_options o = options_for("consm", "ngm");
     OK(backend_open(&backend, NULL, 1));
-    FAILS(session_new(&session, &s.problem, &o, backend), CONSM_EINVAL, "consm brings its own");
+    FAILS(session_new(&session, &s.problem, &o, backend), CONSM_EINVAL, "consm has its own");
     assert_null(session);
     backend_close(backend);
     scene_close(&s);

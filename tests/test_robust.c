@@ -170,7 +170,7 @@ static void pairs_again(const struct runs *runs, const char *table, const char *
         behind += holm[k] < 0.05 && shown[4] < 0;
     }
     snprintf(head, sizeof head,
-             "Under attack ConSM is ahead of %s on %d of 6 graphs, behind on %d (paired", other,
+             "Under attack, ConSM is better than %s on %d of 6 graphs, worse on %d (paired", other,
              ahead, behind);
     is_said(head);
 }
@@ -183,9 +183,9 @@ static void tables_again(const struct runs *runs)
                {"GCN", "gcn", NULL, "test_acc"},
                {"GCN-Jaccard", "gcn", "jaccard", "acc"},
                {"GCN-SVD", "gcn", "svd", "acc"},
-               {"\"GCN, cleaned as GNNGuard\"", "gcn", "gnnguard", "acc"},
+               {"GCN on the graph cleaned by GNNGuard", "gcn", "gnnguard", "acc"},
                {"ConSM", "consm", NULL, "test_acc"},
-               {"GCN on ConSM's clean graph", "consm", "clean", "acc"}};
+               {"GCN on the graph cleaned by ConSM", "consm", "clean", "acc"}};
     double value[SEEDS], shown[16];
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         csv_line(shown, "robust-dice", row[k].row);
@@ -224,7 +224,7 @@ static void knowing_again(const struct runs *runs)
     for (int k = 0; k < 2; k++) {
         snprintf(sentence, sizeof sentence,
                  "An attacker who adds only trusted edges (found by %s, up to 25 %% of the edges) "
-                 "takes %.1f points from ConSM and %.1f from a GCN, on average over 1 graph.",
+                 "costs ConSM %.1f points and a GCN %.1f, on average over 1 graph.",
                  by[k], mean_of(runs, "nothing", "consm") - mean_of(runs, plant[k], "consm"),
                  mean_of(runs, "nothing", "gcn") - mean_of(runs, plant[k], "gcn"));
         is_said(sentence);
@@ -325,7 +325,7 @@ static void published_names_and_figures(void **state)
     assert_true(isnan(published_accuracy("prognn:cora-targets", 0, 0)));
     assert_null(published_method(5));
     struct robust_column c = {PLANT_NETTACK, "prognn:cora-targets", 3};
-    assert_string_equal(robust_title(title, &c, true), "Cora (Nettack's targets), 3 a target");
+    assert_string_equal(robust_title(title, &c, true), "Cora (Nettack's targets), 3 per target");
     c = (struct robust_column){PLANT_DICE, "cora", 0.1};
     assert_string_equal(robust_title(title, &c, false), "10 %");
 }
@@ -391,9 +391,9 @@ static void attacks_can_be_chosen(void **state)
     assert_int_equal(table[1].plant, PLANT_TRUSTED_CONSM);
     options_free(&o);
     json_object_set_new(json, "attacks", json_pack("[s]", "dcie"));
-    FAILS(options_read(&o, json), CONSM_EINVAL, "no attack dcie: expected metattack");
+    FAILS(options_read(&o, json), CONSM_EINVAL, "unknown attack dcie: expected metattack");
     json_object_set_new(json, "attacks", json_pack("[s]", "nothing"));
-    FAILS(options_read(&o, json), CONSM_EINVAL, "no attack nothing");
+    FAILS(options_read(&o, json), CONSM_EINVAL, "unknown attack nothing");
     json_decref(json);
 }
 

@@ -110,7 +110,7 @@ static void damage_is_named(void **state)
     assert_null(r);
     unlink(path);
     put("[1]\n");
-    FAILS(runs_open(&r, path, RUNS_APPEND), CONSM_EFORMAT, "line 1: found JSON without");
+    FAILS(runs_open(&r, path, RUNS_APPEND), CONSM_EFORMAT, "line 1: the JSON has no");
     unlink(path);
     FAILS(runs_open(&r, "/tmp", RUNS_APPEND), CONSM_EIO, "/tmp");
     FAILS(runs_open(&r, "/nowhere/runs.jsonl", RUNS_APPEND), CONSM_EIO, "/nowhere");

@@ -533,7 +533,7 @@ static void other_files(void **state)
     for (int p = 0; p < 2; p++) {
         assert_int_equal(process[p].status, CONSM_EINVAL);
         assert_string_equal(process[p].message,
-                            "the ranks disagree: rank 1 has files other than rank 0's");
+                            "the ranks disagree: rank 1 differs from rank 0 in its files");
     }
 }
 

@@ -62,9 +62,9 @@ static void a_size_that_was_not_set_is_refused(void **state)
     double cost[4] = {0, 1, 1, 0}, plan[4], other[4];
     struct consm_ot_result result;
     (void)state;
-    FAILS(consm_ot_defaults(&options), CONSM_EINVAL, "set its size member");
+    FAILS(consm_ot_defaults(&options), CONSM_EINVAL, "the size member of a struct");
     FAILS(consm_ot_sinkhorn(plan, &result, cost, NULL, NULL, 2, 2, &options), CONSM_EINVAL,
-          "set its size member");
+          "the size member of a struct");
     options.size = sizeof options;
     OK(consm_ot_defaults(&options));
     OK(consm_ot_sinkhorn(plan, &result, cost, NULL, NULL, 2, 2, &options));

@@ -315,7 +315,7 @@ static void every_study_renders_without_runs(void **state)
         json_pack("{s:[s,s], s:[s,s], s:i, s:s, s:b, s:b}", "datasets", "karate", "csbm", "models",
                   "gcn", "consm", "seeds", 2, "split", "random", "chosen", 1, "quick", 1);
     OK(folder_open(&f, folder, RUNS_APPEND));
-    FAILS(folder_report(&r, &f, "nothing", NULL), CONSM_ENOTFOUND, "no study was made");
+    FAILS(folder_report(&r, &f, "nothing", NULL), CONSM_ENOTFOUND, "contains no study");
     for (int i = 0; study_list()[i]; i++)
         OK(folder_enter(&f, study_list()[i]->name, options));
     OK(folder_enter(&f, "bench", options));

@@ -170,17 +170,17 @@ static void impossible_trees_are_refused(void **state)
         float value;
         const char *message;
     } damage[] = {
-        {0, FOREST_COLUMN, 2, "asks for a column that is not there"},
-        {0, FOREST_COLUMN, 0.5F, "asks for a column that is not there"},
-        {0, FOREST_COLUMN, NAN, "asks for a column that is not there"},
-        {0, FOREST_COLUMN, -2, "asks for a column that is not there"},
+        {0, FOREST_COLUMN, 2, "uses a column that does not exist"},
+        {0, FOREST_COLUMN, 0.5F, "uses a column that does not exist"},
+        {0, FOREST_COLUMN, NAN, "uses a column that does not exist"},
+        {0, FOREST_COLUMN, -2, "uses a column that does not exist"},
         {3, FOREST_SPLIT, INFINITY, "not finite"},
-        {0, FOREST_RIGHT, 0, "two answers"},
-        {0, FOREST_RIGHT, -1, "two answers"},
-        {0, FOREST_RIGHT, 3, "two answers"},
-        {0, FOREST_RIGHT, 5, "two answers"},
-        {0, FOREST_RIGHT, NAN, "two answers"},
-        {5, FOREST_COLUMN, 0, "two answers"}, /* a question with nothing behind it */
+        {0, FOREST_RIGHT, 0, "two children"},
+        {0, FOREST_RIGHT, -1, "two children"},
+        {0, FOREST_RIGHT, 3, "two children"},
+        {0, FOREST_RIGHT, 5, "two children"},
+        {0, FOREST_RIGHT, NAN, "two children"},
+        {5, FOREST_COLUMN, 0, "two children"}, /* a question with nothing behind it */
     };
     struct forest f;
     float numbers[SOUND * FOREST_COLUMNS];
@@ -190,7 +190,7 @@ static void impossible_trees_are_refused(void **state)
         FAILS(forest_open(&f, numbers, SOUND, 2, 2), CONSM_EFORMAT, damage[k].message);
     }
     FAILS(forest_open(&f, sound, SOUND, 2, 3), CONSM_EFORMAT, "expected a multiple of 3");
-    FAILS(forest_open(&f, sound, 0, 2, 2), CONSM_EFORMAT, "there are 0 trees");
+    FAILS(forest_open(&f, sound, 0, 2, 2), CONSM_EFORMAT, "found 0 trees");
 }
 
 /* ---- training ---------------------------------------------------------------- */
@@ -366,7 +366,7 @@ static void files_with_impossible_trees_are_refused(void **state)
         if (number == FOREST_SPLIT || number == FOREST_MISSING_LEFT || column == -1)
             OK(st);
         else
-            FAILS(st, CONSM_EFORMAT, "of the trees");
+            FAILS(st, CONSM_EFORMAT, "trees: node ");
         consm_model_free(m);
         memcpy(trees + at, &kept, 4);
     }

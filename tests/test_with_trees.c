@@ -178,7 +178,7 @@ static void refuse_impossible_trees(const char *path)
     memcpy(trees, &wrong, sizeof wrong); /* the first question's column */
     reseal(data, size);
     file_put(path, data, size);
-    FAILS(consm_model_load(&m, path), CONSM_EFORMAT, "of the trees");
+    FAILS(consm_model_load(&m, path), CONSM_EFORMAT, "trees: node ");
     /* Another model in their place. */
     free(data);
     data = file_bytes(path, &size);
@@ -266,9 +266,9 @@ static void trees_are_not_trained_again(void **state)
     const struct ear all = e;
     OK(consm_options_checkpoint(o, path, 0, true));
     e = (struct ear){.stop_trees = 10}; /* while they are being made */
-    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "choice of the backbone");
     e = (struct ear){.stop_networks = 30};
-    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "backbone was being chosen");
+    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "choice of the backbone");
     assert_int_equal(e.trees, all.trees);
     e = (struct ear){0};
     OK(consm_train(&part, d, o));

@@ -225,11 +225,11 @@ def test_device(world, graph):
     try:
         model = consm.GCNClassifier(random_state=0, epochs=5, device="cuda").fit(graph, world.y)
     except consm.ConsmError as fault:
-        assert str(fault).startswith("no device cuda")
+        assert str(fault).startswith("device cuda")
         away = ConSMClassifier(random_state=0, epochs=6, warmup=6, backbone="gcn").fit(graph, world.y)
         away.set_params(device="cuda")
         for ask in (away.predict, away.edge_trust):
-            with pytest.raises(consm.ConsmError, match="no device cuda"):
+            with pytest.raises(consm.ConsmError, match="device cuda"):
                 ask(world.graph())
     else:
         assert (model.predict(graph) == known.predict(graph)).all()

@@ -66,7 +66,7 @@ static consm_status take_course(struct folding *g)
     if (!found)
         return CONSM_OK;
     if (!once || !logits || place < 0 || place >= f->repeats * FOLDS)
-        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible folds"));
+        TRY(status_fail(CONSM_EFORMAT, "the checkpoint contains invalid folds"));
     memcpy(f->once, once, bytes);
     memcpy(f->logits, logits, bytes);
     g->course.repeat = place / FOLDS;
@@ -103,7 +103,7 @@ static consm_status hear(void *ctx, struct session *network)
         TRY(o->checkpoint(o->checkpoint_ctx, g->s));
     }
     if (stop)
-        TRY(status_fail(CONSM_ECANCEL, "stopped while the threshold was being chosen"));
+        TRY(status_fail(CONSM_ECANCEL, "stopped during the choice of the threshold"));
 done:
     return st;
 }

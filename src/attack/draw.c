@@ -126,7 +126,8 @@ consm_status attack_draw(int32_t *left, int32_t *right, int64_t want, const stru
         right[found++] = (int32_t)j;
     }
     if (found < want)
-        TRY(status_fail(CONSM_EINVAL, "no room for %lld more edges among %lld nodes",
+        TRY(status_fail(CONSM_EINVAL,
+                        "there are too few unconnected pairs for %lld more edges among %lld nodes",
                         (long long)want, (long long)graph->rows));
 done:
     mem_free(seen.slot);

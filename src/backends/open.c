@@ -58,7 +58,7 @@ static consm_status open_alone(struct backend **out, const char *name, int threa
     int card = card_number(name);
     if (card >= 0)
         return plugin_open(out, "cuda", card, threads);
-    return status_fail(CONSM_EINVAL, "there is no backend %s: cpu, cuda, cuda:N, auto", name);
+    return status_fail(CONSM_EINVAL, "unknown device %s: expected cpu, cuda, cuda:N or auto", name);
 }
 
 consm_status backend_open(struct backend **out, const char *name, int threads)

@@ -30,11 +30,11 @@ static consm_status find_function(void **out, const char *name, const char *func
     snprintf(file, sizeof file, "libconsm_%s.so", name);
     void *library = dlopen(file, RTLD_NOW | scope);
     if (!library)
-        return status_fail(CONSM_ENOTFOUND, "no device %s: %s", name, dlerror());
+        return status_fail(CONSM_ENOTFOUND, "device %s is not available: %s", name, dlerror());
     *out = dlsym(library, function);
     if (!*out)
-        return status_fail(CONSM_ENOTFOUND, "no device %s: %s is not a plug-in of consm", name,
-                           file);
+        return status_fail(CONSM_ENOTFOUND,
+                           "device %s is not available: %s is not a plug-in of consm", name, file);
     return CONSM_OK;
 }
 
@@ -58,9 +58,10 @@ consm_status plugin_ranks(const struct ranks **out)
     void *symbol;
     *out = NULL;
     if (find_function(&symbol, "mpi", "consm_ranks", RTLD_GLOBAL) < 0)
-        return status_fail(CONSM_ENOTFOUND,
-                           "started by mpirun, and there is no libconsm_mpi.so beside this consm: "
-                           "it was built without MPI (scripts/bootstrap mpi, then build again)");
+        return status_fail(
+            CONSM_ENOTFOUND,
+            "mpirun started this consm, but it was built without MPI: libconsm_mpi.so is missing "
+            "(run scripts/bootstrap mpi, then build again)");
     memcpy(&open, &symbol, sizeof open);
     return open(out, &services, plugin_layout());
 }
@@ -91,7 +92,7 @@ consm_status plugin_boost(const struct boost_library **out, const struct plugin_
                                "trees: this consm was built without XGBoost: install "
                                "libxgboost-dev (apt) and build again");
         return status_fail(CONSM_ENOTFOUND,
-                           "trees: libconsm_trees.so does not load; install libxgboost0 (apt): %s",
+                           "trees: cannot load libconsm_trees.so; install libxgboost0 (apt): %s",
                            why);
     }
     memcpy(&open, &symbol, sizeof open);
@@ -103,10 +104,9 @@ consm_status plugin_cut(int32_t *part, const struct csr *graph, int parts)
     cut_graph_fn *cut;
     void *symbol;
     if (find_function(&symbol, "mpi", "consm_cut", RTLD_GLOBAL) < 0)
-        return status_fail(
-            CONSM_ENOTFOUND,
-            "there is no libconsm_mpi.so beside this consm: it was built without MPI "
-            "(scripts/bootstrap mpi, then build again)");
+        return status_fail(CONSM_ENOTFOUND,
+                           "this consm was built without MPI: libconsm_mpi.so is missing (run "
+                           "scripts/bootstrap mpi, then build again)");
     memcpy(&cut, &symbol, sizeof cut);
     return cut(part, graph, parts, &services, plugin_layout());
 }

@@ -7,10 +7,10 @@ static consm_status check(size_t size, size_t least)
 {
     if (size >= least)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL,
-                       "a struct says it has %zu bytes: expected %zu or more; set its size member "
-                       "to its sizeof",
-                       size, least);
+    return status_fail(
+        CONSM_EINVAL,
+        "the size member of a struct is %zu: expected %zu or more; set it to the struct's sizeof",
+        size, least);
 }
 
 consm_status sized_give(void *out, const void *whole, size_t bytes, size_t least)

@@ -196,7 +196,7 @@ consm_status team_new(struct team **out, int size)
         *start = (struct start){team, id};
         if (pthread_create(&team->seat[id].thread, NULL, thread_main, start) != 0) {
             mem_free(start);
-            TRY(status_fail(CONSM_ELIMIT, "the system refused thread %d of %d", id + 1, size));
+            TRY(status_fail(CONSM_ELIMIT, "the system cannot start thread %d of %d", id + 1, size));
         }
         team->started++;
     }

@@ -48,7 +48,8 @@ consm_status simd_check(void)
         if (strcmp(set->name, "base") != 0)
             snprintf(names + used, sizeof names - used, ", %s", set->name);
     }
-    return status_fail(CONSM_EINVAL, "CONSM_SIMD is %.40s: here it may be base%s", asked, names);
+    return status_fail(CONSM_EINVAL, "CONSM_SIMD is %.40s: on this machine expected base%s", asked,
+                       names);
 }
 
 static const struct simd *choose(void)

@@ -53,14 +53,13 @@ consm_status card_take(struct card *card, void **out, size_t bytes)
     }
     *out = NULL;
     if (error != cudaErrorMemoryAllocation)
-        return card_check(card, error, "making memory");
+        return card_check(card, error, "allocating memory");
     cudaGetLastError();
     look_at_memory(card, &available, &total);
     return card->host->fail(
         CONSM_ELIMIT,
-        "%s: this run holds %.2f GB of the card's memory and needs %.2f GB more, but %.2f GB of "
-        "%.2f GB are free; a smaller hidden width or fewer runs side by side need less, and "
-        "device cpu needs none",
+        "%s: this run uses %.2f GB of GPU memory and needs %.2f GB more, but only %.2f of %.2f GB "
+        "are free; reduce hidden or the number of runs at the same time, or use device cpu",
         card->name, (double)card->held / 1e9, (double)bytes / 1e9, (double)available / 1e9,
         (double)total / 1e9);
 }

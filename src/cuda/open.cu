@@ -93,16 +93,18 @@ static consm_status find_card(const struct plugin_services *host, int number)
     if (error == cudaErrorInsufficientDriver || error == cudaErrorInitializationError)
         return host->fail(
             CONSM_ENOTFOUND,
-            "no device cuda: this machine has no NVIDIA driver that is recent enough");
+            "device cuda is not available: this machine has no NVIDIA driver, or an old one");
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
-        return host->fail(CONSM_ENOTFOUND, "no device cuda: this machine has no NVIDIA card");
-    if (error != cudaSuccess)
-        return host->fail(CONSM_ENOTFOUND, "no device cuda: %s", cudaGetErrorString(error));
-    if (number >= count)
         return host->fail(CONSM_ENOTFOUND,
-                          "no device cuda:%d: this machine has %d card%s, from "
-                          "cuda:0",
-                          number, count, count == 1 ? "" : "s");
+                          "device cuda is not available: this machine has no NVIDIA GPU");
+    if (error != cudaSuccess)
+        return host->fail(CONSM_ENOTFOUND, "device cuda is not available: %s",
+                          cudaGetErrorString(error));
+    if (number >= count)
+        return host->fail(
+            CONSM_ENOTFOUND,
+            "device cuda:%d does not exist: this machine has %d GPU%s, starting at cuda:0", number,
+            count, count == 1 ? "" : "s");
     return CONSM_OK;
 }
 
@@ -114,8 +116,9 @@ extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
     struct card *card = NULL;
     *out = NULL;
     if (layout != plugin_layout())
-        return services->fail(CONSM_ENOTFOUND,
-                              "no device cuda: libconsm_cuda.so is of another build of consm");
+        return services->fail(
+            CONSM_ENOTFOUND,
+            "device cuda is not available: libconsm_cuda.so is from another build of consm");
     TRY(find_card(services, device));
     card = (struct card *)services->zalloc(1, sizeof *card);
     if (!card)

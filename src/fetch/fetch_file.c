@@ -156,8 +156,8 @@ static enum outcome explain(struct transfer *t, CURLcode result)
         return code >= 500 || code == 408 || code == 429 ? TRY_AGAIN : GIVE_UP;
     }
     if (t->stalled)
-        t->status =
-            status_fail(CONSM_EIO, "%s: nothing came for %g seconds", t->url, t->o->stall_seconds);
+        t->status = status_fail(CONSM_EIO, "%s: no data received for %g seconds", t->url,
+                                t->o->stall_seconds);
     else
         t->status = status_fail(CONSM_EIO, "%s: %s", t->url,
                                 *t->text ? t->text : curl_easy_strerror(result));
@@ -174,7 +174,8 @@ static enum outcome check_part(struct transfer *t, char hash[65], const char *sh
     if (!sha256 && t->length != size) {
         t->status = status_fail(
             CONSM_EIO,
-            "%s: the server does not say how long the file is, and no hash of it is known", t->url);
+            "%s: the server does not give the size of the file, and no hash of it is known",
+            t->url);
         return GIVE_UP;
     }
     if (fsync(t->fd) != 0) {
@@ -186,7 +187,7 @@ static enum outcome check_part(struct transfer *t, char hash[65], const char *sh
         return GIVE_UP;
     if (sha256 && strcmp(hash, sha256) != 0) {
         t->status =
-            status_fail(CONSM_EFORMAT, "%s: its SHA-256 is %s, expected %s; nothing was kept",
+            status_fail(CONSM_EFORMAT, "%s: its SHA-256 is %s, expected %s; the file was discarded",
                         t->url, hash, sha256);
         (void)!ftruncate(t->fd, 0);
         /* A resumed file may consist of two versions; a fresh one is simply another file. */
@@ -232,7 +233,7 @@ static consm_status open_part(struct transfer *t)
         if (t->fd < 0)
             return status_fail(CONSM_EIO, "%s: cannot write: %s", t->part, strerror(errno));
         if (flock(t->fd, LOCK_EX | LOCK_NB) != 0)
-            return status_fail(CONSM_EIO, "%s: another fetch is at work on it", t->part);
+            return status_fail(CONSM_EIO, "%s: another `consm fetch` is downloading it", t->part);
         if (fstat(t->fd, &ours) == 0 && stat(t->part, &named) == 0 && ours.st_ino == named.st_ino &&
             ours.st_dev == named.st_dev)
             return CONSM_OK;
@@ -262,7 +263,7 @@ consm_status fetch_file(char hash[65], const char *url, const char *path, const 
     pthread_once(&curl_once, start_curl);
     t.curl = curl_easy_init();
     if (!t.curl)
-        TRY(status_fail(CONSM_ENOMEM, "libcurl cannot start"));
+        TRY(status_fail(CONSM_ENOMEM, "cannot start libcurl"));
     for (p->attempt = 1; outcome == TRY_AGAIN && p->attempt <= o->attempts; p->attempt++) {
         if (p->attempt > 1) {
             wait_seconds(wait);

@@ -35,7 +35,8 @@ consm_status edges_new(struct edges **out, const struct csr *graph)
                 continue;
             int64_t back = csr_find(graph, graph->col[k], (int32_t)r);
             if (back < 0)
-                TRY(status_fail(CONSM_EINVAL, "the edge from %lld to %d has no way back",
+                TRY(status_fail(CONSM_EINVAL,
+                                "the edge from %lld to %d exists in one direction only",
                                 (long long)r, graph->col[k]));
             e->left[e->count] = (int32_t)r;
             e->right[e->count] = graph->col[k];

@@ -140,7 +140,7 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
     *out = NULL;
     if (a->rows != a->cols)
         return status_fail(CONSM_EINVAL,
-                           "normalising needs a square matrix, this one is %lld x %lld",
+                           "normalising needs a square matrix, but this one is %lld x %lld",
                            (long long)a->rows, (long long)a->cols);
     TRY(copy_with_loops(&b, a, loops));
     TRY(NEW(scale, a->rows));

@@ -82,7 +82,7 @@ static consm_status note_entry(struct csr *a, int64_t row, int32_t col, int64_t 
 {
     int64_t at = csr_find(a, row, col);
     if (at < 0)
-        return status_fail(CONSM_EFORMAT, "an edge from %lld to %d in one direction only",
+        return status_fail(CONSM_EFORMAT, "the edge from %lld to %d exists in one direction only",
                            (long long)row, col);
     a->t_entry[at] = k;
     return CONSM_OK;

@@ -164,8 +164,8 @@ consm_status share_same(const struct partition *partition, const char *what, con
     for (int p = 1; p < partition->parts; p++) {
         memcpy(&other, (const char *)sums + (size_t)p * sizeof other, sizeof other);
         if (other != sum)
-            TRY(status_fail(CONSM_EINVAL, "the ranks disagree: rank %d has %s other than rank 0's",
-                            p, what));
+            TRY(status_fail(CONSM_EINVAL,
+                            "the ranks disagree: rank %d differs from rank 0 in its %s", p, what));
     }
 done:
     mem_free(got);

@@ -141,7 +141,7 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     TRY(learner_open(&m->learner, backend, seed));
     m->learner.what = "consm: the matching loss";
     m->learner.unit = "step";
-    m->learner.advice = "a smaller --match-lr may help";
+    m->learner.advice = "try a smaller --match-lr";
     TRY(allocate(m));
     TRY(allocate_training(m));
     TRY(far_new(m));

@@ -113,7 +113,7 @@ static consm_status transpose_share(struct pooling *p)
     const struct moved *entry = came;
     t->nnz = got[t->partition->parts];
     if ((size_t)t->nnz > p->capacity)
-        TRY(status_fail(CONSM_EPROGRAM, "subgraphs have more members than there is room for"));
+        TRY(status_fail(CONSM_EPROGRAM, "subgraphs have more members than expected"));
     memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
     for (int64_t i = 0; i < t->nnz; i++)
         t->start[entry[i].col + 1]++;

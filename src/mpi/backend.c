@@ -228,7 +228,7 @@ consm_status divided_open(struct backend **out, struct backend *inner)
     *out = NULL;
     if (!computes_here(inner))
         TRY(world.os->fail(CONSM_EINVAL,
-                           "ranks train on processors: --device %s is for one process",
+                           "several ranks train on CPUs only: --device %s needs a single process",
                            inner->device));
     d = world.os->zalloc(1, sizeof *d);
     if (!d)

@@ -15,7 +15,8 @@ static consm_status cut_graph(int32_t *part, const struct csr *graph, int parts)
     idx_t *start = world.os->zalloc((size_t)n + 1, sizeof *start), *col = NULL, *weight = NULL,
           *found = NULL;
     if (graph->nnz >= (int64_t)1 << (IDXTYPEWIDTH - 1))
-        TRY(world.os->fail(CONSM_EINVAL, "%lld entries: this METIS counts to 2^%d",
+        TRY(world.os->fail(CONSM_EINVAL,
+                           "the graph has %lld entries: the limit of this METIS is 2^%d",
                            (long long)graph->nnz, IDXTYPEWIDTH - 1));
     col = world.os->zalloc((size_t)graph->nnz + 1, sizeof *col);
     weight = world.os->zalloc((size_t)n + 1, sizeof *weight);
@@ -34,7 +35,7 @@ static consm_status cut_graph(int32_t *part, const struct csr *graph, int parts)
     int result = METIS_PartGraphKway(&nodes, &constraints, start, col, weight, NULL, NULL, &wanted,
                                      NULL, NULL, options, &volume, found);
     if (result != METIS_OK)
-        TRY(world.os->fail(CONSM_ENOMEM, "METIS could not cut the graph (%d)", result));
+        TRY(world.os->fail(CONSM_ENOMEM, "METIS cannot partition the graph (error %d)", result));
     for (int64_t r = 0; r < n; r++)
         part[r] = (int32_t)found[r];
 done:
@@ -48,8 +49,8 @@ done:
 static consm_status cut_graph(int32_t *part, const struct csr *graph, int parts)
 {
     (void)part, (void)graph, (void)parts;
-    return world.os->fail(CONSM_ENOTFOUND,
-                          "built without METIS: scripts/bootstrap mpi installs it");
+    return world.os->fail(CONSM_ENOTFOUND, "this consm was built without METIS: install it with "
+                                           "scripts/bootstrap mpi and build again");
 }
 #endif
 
@@ -57,8 +58,7 @@ consm_status consm_cut(int32_t *part, const struct csr *graph, int parts,
                        const struct plugin_services *services, uint64_t layout)
 {
     if (layout != plugin_layout())
-        return services->fail(CONSM_ENOTFOUND,
-                              "libconsm_mpi.so is of another build than this consm");
+        return services->fail(CONSM_ENOTFOUND, "libconsm_mpi.so is from another build of consm");
     world.os = services;
     if (parts > 1 && graph->nnz > 0)
         return cut_graph(part, graph, parts);

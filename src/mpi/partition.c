@@ -100,8 +100,8 @@ static consm_status partition_swap(void **out, int64_t *got, const void *record,
     for (int p = 0; p < size; p++)
         got[p + 1] = got[p] + theirs[p];
     if (partition_total(!fits || !as_ints(theirs, from, got)) > 0)
-        TRY(world.os->fail(CONSM_ELIMIT, "a rank has more than 2^31 records for the others: more "
-                                         "ranks have less each"));
+        TRY(world.os->fail(CONSM_ELIMIT,
+                           "a rank has more than 2^31 records for the others: use more ranks"));
     *out = world.os->zalloc((size_t)got[size] + 1, bytes);
     if (!*out)
         TRY(CONSM_ENOMEM);
@@ -197,6 +197,6 @@ consm_status partition_allow(const struct instr *in)
     const struct partition *partition = in->attr.csr ? in->attr.csr->partition : NULL;
     if (!partition || partition->high - partition->low == in->attr.csr->rows)
         return CONSM_OK;
-    return world.os->fail(CONSM_EINVAL, "this model reads all edges at once, and the graph is in "
-                                        "parts: train on graph.safetensors of its folder");
+    return world.os->fail(CONSM_EINVAL, "this model reads all edges at once, but the graph is in "
+                                        "parts: train on graph.safetensors from its folder");
 }

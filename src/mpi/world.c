@@ -78,14 +78,14 @@ static consm_status world_agree(const char *what, const void *data, size_t bytes
         return CONSM_OK;
     if (!text)
         return world.os->fail(
-            CONSM_EINVAL, "the ranks disagree: rank %d has %s other than rank 0's", other, what);
+            CONSM_EINVAL, "the ranks disagree: rank %d differs from rank 0 in its %s", other, what);
     for (int i = 0; i < 2; i++) {
         snprintf(shown[i], SHOWN, "%.*s", (int)(bytes < SHOWN ? bytes : SHOWN - 1),
                  (const char *)data);
         broadcast(shown[i], SHOWN, MPI_CHAR, i ? other : 0);
     }
-    return world.os->fail(CONSM_EINVAL, "the ranks disagree: rank 0 has %s %s, rank %d %s", what,
-                          shown[0], other, shown[1]);
+    return world.os->fail(CONSM_EINVAL, "the ranks disagree: rank 0 has %s %s, but rank %d has %s",
+                          what, shown[0], other, shown[1]);
 }
 
 static double world_first(double mine)
@@ -147,7 +147,7 @@ static consm_status join(void)
     MPI_Comm machine;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
         provided < MPI_THREAD_SERIALIZED)
-        return world.os->fail(CONSM_EIO, "MPI did not start with threads beside it");
+        return world.os->fail(CONSM_EIO, "MPI does not support threads here");
     MPI_Comm_dup(MPI_COMM_WORLD, &world.comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &parting);
     MPI_Comm_rank(world.comm, &world.ranks.rank);
@@ -168,8 +168,7 @@ consm_status consm_ranks(const struct ranks **out, const struct plugin_services 
     consm_status st = CONSM_OK;
     *out = NULL;
     if (layout != plugin_layout())
-        return services->fail(CONSM_ENOTFOUND,
-                              "libconsm_mpi.so is of another build than this consm");
+        return services->fail(CONSM_ENOTFOUND, "libconsm_mpi.so is from another build of consm");
     world.os = services;
     world.ranks.divide = divided_open;
     world.ranks.agree = world_agree;

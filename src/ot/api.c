@@ -102,7 +102,7 @@ consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *resu
     TRY(GIVEN(plans, results, costs, start));
     TRY(read_options(&whole, options));
     if (count < 0 || (count > 0 && start[0] != 0))
-        TRY(status_fail(CONSM_EINVAL, "transport: %lld problems from point %lld, expected from 0",
+        TRY(status_fail(CONSM_EINVAL, "transport: %lld problems start at point %lld: expected 0",
                         (long long)count, (long long)(count > 0 ? start[0] : 0)));
     for (int64_t i = 0; i < count; i++) {
         if (start[i + 1] < start[i])

@@ -18,10 +18,10 @@ static consm_status check_sets(const struct ot_sets *sets, int64_t n, int64_t *l
 {
     *largest = 1;
     if (!sets->point && sets->count > 1)
-        return status_fail(CONSM_EINVAL, "transport: %lld sets without their points",
+        return status_fail(CONSM_EINVAL, "transport: %lld sets, but their points are NULL",
                            (long long)sets->count);
     if (sets->count < 0 || sets->start[0] != 0)
-        return status_fail(CONSM_EINVAL, "transport: %lld sets from entry %lld, expected from 0",
+        return status_fail(CONSM_EINVAL, "transport: %lld sets start at entry %lld: expected 0",
                            (long long)sets->count, (long long)sets->start[0]);
     for (int64_t i = 0; i < sets->count; i++) {
         int64_t size = sets->start[i + 1] - sets->start[i];
@@ -33,10 +33,10 @@ static consm_status check_sets(const struct ot_sets *sets, int64_t n, int64_t *l
     for (int64_t e = 0; e < sets->start[sets->count]; e++) {
         int64_t point = sets->point ? sets->point[e] : e;
         if (point < 0 || point >= n)
-            return status_fail(CONSM_EINVAL,
-                               "transport: entry %lld of the sets is point %lld, expected one of "
-                               "%lld",
-                               (long long)e, (long long)point, (long long)n);
+            return status_fail(
+                CONSM_EINVAL,
+                "transport: entry %lld of the sets is point %lld: expected a point below %lld",
+                (long long)e, (long long)point, (long long)n);
     }
     return CONSM_OK;
 }

@@ -140,9 +140,10 @@ consm_status ot_check_problem(const double *cost, const double *a, const double 
     if (b)
         TRY(check_masses(&sum_b, b, n, "point"));
     if (a && b && fabs(sum_a - sum_b) > TOTALS_TOLERANCE * sum_a)
-        TRY(status_fail(CONSM_EINVAL,
-                        "transport: references hold %.9g and points %.9g, expected equal masses",
-                        sum_a, sum_b));
+        TRY(status_fail(
+            CONSM_EINVAL,
+            "transport: the mass of references is %.9g, of points %.9g: expected equal masses",
+            sum_a, sum_b));
 done:
     return st;
 }

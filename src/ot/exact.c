@@ -66,11 +66,10 @@ consm_status ot_exact_work_new(struct ot_exact_work **out, int64_t c, int64_t n)
     int64_t small = c < n ? c : n, large = c < n ? n : c;
     *out = NULL;
     if (small > HEAP_LIMIT / small / large)
-        return status_fail(
-            CONSM_ELIMIT,
-            "exact transport of %lld × %lld: expected the smaller side squared times "
-            "the larger at most %lld; use Sinkhorn",
-            (long long)c, (long long)n, (long long)HEAP_LIMIT);
+        return status_fail(CONSM_ELIMIT,
+                           "exact transport of %lld × %lld is too large: expected (smaller side)² "
+                           "× larger side of at most %lld; use Sinkhorn",
+                           (long long)c, (long long)n, (long long)HEAP_LIMIT);
     TRY(ZNEW(w, 1));
     w->max_small = small;
     w->max_large = large;

@@ -191,7 +191,7 @@ consm_status ot_barycentre(float *y, double *objective, const float *h, const in
         largest = n > largest ? n : largest;
     }
     if (b.used == 0)
-        return status_fail(CONSM_EINVAL, "transport: no set has a point to take a barycentre of");
+        return status_fail(CONSM_EINVAL, "transport: a barycentre needs at least one point");
     TRY(NEW(b.cost, support * largest));
     TRY(NEW(b.plan, support * largest));
     TRY(NEW(b.next, support * f));

@@ -104,9 +104,9 @@ node program_record(struct program *p, const struct op_args *args)
         return POISON;
     for (int i = 0; i < args->sources; i++)
         if (p->node[args->src[i]].op == OP_SPARSE)
-            return program_fault(p,
-                                 "%s: %s is a sparse matrix: matmul, linear and dropout take one",
-                                 op_table[args->op].name, p->node[args->src[i]].name);
+            return program_fault(
+                p, "%s: %s is a sparse matrix: only matmul, linear and dropout accept one",
+                op_table[args->op].name, p->node[args->src[i]].name);
     int64_t values;
     if (args->rows < 0 || args->cols < 0 ||
         __builtin_mul_overflow(args->rows, args->cols, &values) || values > PARAMS_MOST)

@@ -162,7 +162,7 @@ consm_status course_run(struct course *c, const struct step *first, int64_t epoc
     void *mine;
     const void *back;
     if (epochs > KEEP_ROOM)
-        return status_fail(CONSM_EINVAL, "a course of %lld epochs: expected %d at most",
+        return status_fail(CONSM_EINVAL, "a course of %lld epochs: expected at most %d",
                            (long long)epochs, KEEP_ROOM);
     look_at_leaves(c);
     for (int place = PLACE_VALUE; place <= PLACE_BEST; place++)

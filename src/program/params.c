@@ -40,12 +40,13 @@ consm_status params_add(struct params *params, int *index, const char *name, int
         *index = known;
         if (old->rows == rows && old->cols == cols && old->trained == trained)
             return CONSM_OK;
-        return status_fail(CONSM_EPROGRAM, "parameter %s is %lld x %lld, not %lld x %lld", name,
-                           (long long)old->rows, (long long)old->cols, (long long)rows,
+        return status_fail(CONSM_EPROGRAM, "parameter %s is %lld x %lld: expected %lld x %lld",
+                           name, (long long)old->rows, (long long)old->cols, (long long)rows,
                            (long long)cols);
     }
     if (params->block[PLACE_VALUE].memory)
-        return status_fail(CONSM_EPROGRAM, "parameter %s is new after the values were made", name);
+        return status_fail(CONSM_EPROGRAM, "parameter %s was added after the values were allocated",
+                           name);
     if (strlen(name) >= sizeof params->item->name)
         return status_fail(CONSM_EPROGRAM, "the parameter name %s is too long", name);
     int64_t values;
@@ -56,8 +57,8 @@ consm_status params_add(struct params *params, int *index, const char *name, int
     if (params->limit > 0 && (rows > params->limit || cols > params->limit ||
                               rows * cols > params->limit - params->numbers))
         return status_fail(CONSM_EPROGRAM,
-                           "parameter %s is %lld x %lld: there are only %lld numbers in all", name,
-                           (long long)rows, (long long)cols, (long long)params->limit);
+                           "parameter %s is %lld x %lld, but there are only %lld numbers in all",
+                           name, (long long)rows, (long long)cols, (long long)params->limit);
     TRY(GROW(params->item, params->count, params->capacity, 1));
     struct parameter *added = &params->item[params->count];
     *added = (struct parameter){.rows = rows, .cols = cols, .init = init, .trained = trained};
@@ -108,7 +109,7 @@ consm_status params_follow(struct params *to, struct params *from)
         int other = params_find(from, item->name);
         if (other < 0 || from->item[other].rows != item->rows ||
             from->item[other].cols != item->cols)
-            TRY(status_fail(CONSM_EPROGRAM, "parameter %s has none to follow", item->name));
+            TRY(status_fail(CONSM_EPROGRAM, "parameter %s has no parameter to follow", item->name));
         memcpy(target + item->offset, source + from->item[other].offset,
                (size_t)(item->rows * item->cols) * sizeof *target);
     }

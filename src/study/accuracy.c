@@ -112,15 +112,15 @@ static void add_claims(struct report *r, const struct grid *g)
         bool ahead = ours == theirs && view_ahead_of_all(&g->p[s * g->models], ours, g->models);
         if (ours == theirs && next >= 0)
             view_printf(&detail,
-                        "Best here too, with %.1f %%; next is %s with %.1f %%, %s (p = %.3f).",
+                        "Also best here, with %.1f %%; second is %s with %.1f %%, %s (p = %.3f).",
                         100 * grid_cell(g, s, ours)->mean, g->row[next].title,
                         100 * grid_cell(g, s, next)->mean,
                         ahead ? "a significant difference" : "no significant difference",
                         g->p[s * g->models + next]);
         else if (ours == theirs)
-            view_printf(&detail, "Nothing else was run.");
+            view_printf(&detail, "No other method was run.");
         else
-            view_printf(&detail, "%s reaches %.1f %% here; best is %s with %.1f %%, %s (p = %.3f).",
+            view_printf(&detail, "%s has %.1f %% here; the best is %s with %.1f %%, %s (p = %.3f).",
                         g->row[theirs].title, 100 * grid_cell(g, s, theirs)->mean,
                         g->row[ours].title, 100 * grid_cell(g, s, ours)->mean,
                         grid_differs(p) ? "a significant difference" : "no significant difference",
@@ -148,7 +148,7 @@ static consm_status add_split(struct report *r, const struct study_view *v, bool
     TRY(grid_bars(&f, &g, first ? "accuracy-bars" : view_printf(&name, "accuracy-%s-bars", split),
                   caption.text));
     report_figure(r, f);
-    view_printf(&caption, "Intervals and tests behind the accuracies, split “%s”", split);
+    view_printf(&caption, "Confidence intervals and tests of the accuracies, split “%s”", split);
     TRY(grid_details(&t, &g,
                      first ? "accuracy-details" : view_printf(&name, "accuracy-%s-details", split),
                      caption.text));
@@ -184,7 +184,7 @@ static consm_status add_auc(struct report *r, const struct study_view *v, bool f
     if (sets == 0)
         return CONSM_OK;
     TRY(grid_fill(&g, v, set, sets, accuracy_run, GRID_MODELS, GRID_AUC));
-    view_printf(&caption, "Area under the ROC curve (× 100) on the test nodes, split “%s”", split);
+    view_printf(&caption, "ROC-AUC (× 100) on the test nodes, split “%s”", split);
     TRY(grid_table(&t, &g, first ? "accuracy-auc" : view_printf(&name, "accuracy-auc-%s", split),
                    caption.text));
     report_table(r, t);
@@ -206,7 +206,7 @@ static consm_status add_ensembles(struct report *r, const struct study_view *v)
                 (int)v->options->ensemble, v->options->split);
     TRY(grid_table(&t, &g, "accuracy-ensembles", caption.text));
     report_table(r, t);
-    view_printf(&caption, "Intervals and tests behind the ensembles, split “%s”",
+    view_printf(&caption, "Confidence intervals and tests of the ensembles, split “%s”",
                 v->options->split);
     TRY(grid_details(&t, &g, "accuracy-ensembles-details", caption.text));
     report_table(r, t);
@@ -222,20 +222,18 @@ static consm_status accuracy_render(struct report *r, const struct study_view *v
     struct view_words words;
     report_section(
         r, "Accuracy (Tables 3 and 4)",
-        view_printf(&words,
-                    "Every method on every set, %d seed%s, default parameters. Budgets "
-                    "differ: ConSM by default tries six backbones and keeps what "
-                    "validates best, the others have one configuration each (`consm "
-                    "bench --search` gives all the same number); the controls below "
-                    "share its choice. ConSM's other profiles are the paper's text, "
-                    "whose λ over a sum of all edges drowns the labels, and the "
-                    "authors' program cut to %d of its 300 rounds; both on the first "
-                    "split and the paper's sets only, unless --profiles asks for more. "
-                    "“paper” is the one fixed split of the paper; “public” came with the "
-                    "data; “random” draws 20 nodes per class anew for every seed, "
-                    "“48/32/20” that many percent.",
-                    (int)o->seeds, o->seeds == 1 ? "" : "s",
-                    o->quick ? QUICK_ROUNDS : AUTHORS_ROUNDS));
+        view_printf(
+            &words,
+            "Every method on every dataset, %d seed%s, default parameters. Budgets differ: ConSM "
+            "tries several backbones and keeps the one with the best validation score; the others "
+            "have one configuration each (`consm bench --search` gives all models the same "
+            "number). The controls below use ConSM's backbone. ConSM's other profiles follow the "
+            "paper's text, whose loss sums over all edges and outweighs the labels, and the "
+            "authors' program, reduced to %d of its 300 rounds; both run on the first split and "
+            "the paper's datasets only, unless --profiles is given. Splits: “paper” is the paper's "
+            "fixed split; “public” is stored with the data; “random” draws 20 nodes per class for "
+            "every seed; “48/32/20” draws these percentages.",
+            (int)o->seeds, o->seeds == 1 ? "" : "s", o->quick ? QUICK_ROUNDS : AUTHORS_ROUNDS));
     for (int k = 0; k < splits_of(o); k++) {
         struct study_options one = options_with_split(o, k);
         struct study_view split = *v;
@@ -256,7 +254,7 @@ done:
 const struct study_def study_accuracy = {
     .name = "accuracy",
     .title = "Accuracy (Tables 3 and 4)",
-    .about = "every method on every set, with tests against the best (Tables 3, 4)",
+    .about = "every method on every dataset, with significance tests (Tables 3, 4)",
     .plan = accuracy_plan,
     .render = accuracy_render,
 };

@@ -93,7 +93,7 @@ consm_status bench_best(struct study_run *out, double *val, const struct study_v
         TRY(trial_run(out, v, dataset, o->model[m], k));
     }
     if (*val < 0)
-        TRY(status_fail(CONSM_EINVAL, "%s: no search has ended", dataset));
+        TRY(status_fail(CONSM_EINVAL, "%s: no search has finished", dataset));
     TRY(best_seed(out, v));
 done:
     return st;
@@ -136,12 +136,12 @@ static consm_status chosen_table(struct table **out, const struct study_view *v)
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     struct table *t = NULL;
-    TRY(table_new(&t, "search", "What the search chose, by its mean on validation"));
+    TRY(table_new(&t, "search", "Configurations chosen by the search"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Validation", TABLE_RIGHT,
-                 "mean of the validation metric (--metric), in percent, over the trial's seeds");
-    table_column(t, "Parameters", TABLE_LEFT, "where they differ from the defaults");
+                 "mean of the validation metric (--metric) over the trial's seeds, in percent");
+    table_column(t, "Parameters", TABLE_LEFT, "differences from the defaults");
     for (int s = 0; s < o->datasets; s++)
         for (int m = 0; m < o->models; m++) {
             int64_t best;
@@ -180,9 +180,10 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
     TRY(table_new(&t, "bench-edges", "Trust in edges"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
-    table_column(t, "Chance", TABLE_RIGHT, "F1 of a random order: the share of edges in a class");
+    table_column(t, "Chance", TABLE_RIGHT,
+                 "F1 of a random order: the share of edges within a class");
     table_column(t, "F1, all edges", TABLE_RIGHT,
-                 "with the true number of edges inside classes trusted");
+                 "if as many edges are trusted as join the same class");
     table_column(t, "AUC, test edges", TABLE_RIGHT, "on edges with a test node");
     table_column(t, "ECE, test edges", TABLE_RIGHT,
                  "expected calibration error on edges with a test node");
@@ -211,9 +212,10 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
                 table_mean(t, cell.mean, cell.std, 3);
             }
         }
-    table_remark(t, "Trust: the chance that both ends share a class; for ConSM several witnesses, "
-                    "subgraph matching among them, for the others the agreement of the two "
-                    "predictions; both fitted on the same validation edges.");
+    table_remark(
+        t, "Trust is the probability that both ends have the same class. ConSM combines several "
+           "kinds of evidence, including subgraph matching; for other models trust is the "
+           "agreement of the two predictions. Both are fitted on the same validation edges.");
 done:
     return hand_over(out, t, st);
 }
@@ -228,14 +230,14 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
     struct figure *f = NULL;
     TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run, GRID_MODELS, GRID_ACCURACY));
     if (o->search > 0)
-        view_printf(&words,
-                    "Split “%s”, %d seeds. Every model had %d configurations, its defaults and "
-                    "random ones, tried with %d seeds each; the best mean on validation decided.",
-                    o->split, (int)o->seeds, (int)o->search, (int)o->search_seeds);
+        view_printf(
+            &words,
+            "Split “%s”, %d seeds. Every model had %d configurations, its defaults and random "
+            "ones, each tried with %d seeds; the best mean validation score decided.",
+            o->split, (int)o->seeds, (int)o->search, (int)o->search_seeds);
     else
         view_printf(&words,
-                    "Split “%s”, %d seed%s, default parameters unless the command says "
-                    "otherwise.",
+                    "Split “%s”, %d seed%s, default parameters unless the command says otherwise.",
                     o->split, (int)o->seeds, o->seeds == 1 ? "" : "s");
     report_section(r, "Benchmark", words.text);
     TRY(grid_table(&t, &g, "bench", "Test accuracy (%)"));
@@ -248,7 +250,7 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
         TRY(chosen_table(&t, v));
         report_table(r, t);
     }
-    TRY(grid_details(&t, &g, "bench-details", "Intervals and tests behind the accuracies"));
+    TRY(grid_details(&t, &g, "bench-details", "Confidence intervals and tests of the accuracies"));
     report_table(r, t);
     grid_summary(r, &g);
 done:
@@ -259,7 +261,7 @@ done:
 const struct study_def study_bench = {
     .name = "bench",
     .title = "Benchmark",
-    .about = "any models on any sets",
+    .about = "any models on any datasets",
     .plan = bench_plan,
     .render = bench_render,
 };

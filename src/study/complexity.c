@@ -90,7 +90,7 @@ static consm_status add_chart(struct report *r, const struct costs *c, bool memo
     struct figure *f = NULL;
     struct figure_series series[METHODS];
     struct view_words label[METHODS];
-    static const char *const what[METHODS] = {"GCN, an epoch", "ConSM, a round"};
+    static const char *const what[METHODS] = {"GCN, epoch", "ConSM, round"};
     for (int m = 0; m < METHODS; m++) {
         const double *y = memory ? c->memory[m] : c->seconds[m];
         struct stats_power_fit fit = stats_fit_power(c->edges, y, c->n);
@@ -101,9 +101,9 @@ static consm_status add_chart(struct report *r, const struct costs *c, bool memo
     }
     struct line_chart chart = {
         .words = {memory ? "complexity-memory" : "complexity-time",
-                  memory ? "Memory against edges" : "Time against edges",
-                  memory ? "Growth of the resident size while training; the data comes on top."
-                         : "Wall-clock time on all cores, nothing beside it.",
+                  memory ? "Memory by number of edges" : "Time by number of edges",
+                  memory ? "Increase of resident memory during training, without the data."
+                         : "Wall-clock time on all cores, with no other load.",
                   NULL},
         .x = {.label = "Edges", .log = true},
         .y = {.label = memory ? "Memory" : "Time", .unit = memory ? "MB" : "s", .log = true},
@@ -126,7 +126,7 @@ static void add_claim(struct report *r, const struct costs *c)
     if (all.used < 3)
         return;
     view_printf(&detail,
-                "Fitted exponent %.2f (95 %% interval %.2f to %.2f, R² %.3f) over %d sizes, %.2f "
+                "Fitted exponent %.2f (95 %% interval %.2f to %.2f, R² %.3f) over %d sizes; %.2f "
                 "over the larger half.",
                 all.exponent, all.exponent_interval.low, all.exponent_interval.high, all.r_squared,
                 (int)all.used, large.exponent);
@@ -140,17 +140,16 @@ static consm_status complexity_render(struct report *r, const struct study_view 
     struct costs c;
     struct table *t = NULL;
     TRY(look_up(&c, v));
-    report_section(
-        r, "Complexity (section 4.4)",
-        "Generated graphs with 20 neighbours a node, 16 features and 80 labels: an epoch "
-        "of GCN (training and validation), and a round of ConSM (matching, scoring every "
-        "edge, two updates).");
-    TRY(table_new(&t, "complexity", "Cost against size"));
+    report_section(r, "Complexity (section 4.4)",
+                   "Generated graphs with 20 neighbours per node, 16 features and 80 labels. "
+                   "Measured: an epoch of GCN (training and validation), and a round of ConSM "
+                   "(matching, scoring every edge, two updates).");
+    TRY(table_new(&t, "complexity", "Cost by graph size"));
     table_column(t, "Edges", TABLE_RIGHT, NULL);
     table_column(t, "GCN s/epoch", TABLE_RIGHT, NULL);
     table_column(t, "ConSM s/round", TABLE_RIGHT, NULL);
-    table_column(t, "GCN MB", TABLE_RIGHT, "growth of the resident size while training");
-    table_column(t, "ConSM MB", TABLE_RIGHT, "growth of the resident size while training");
+    table_column(t, "GCN MB", TABLE_RIGHT, "increase of resident memory during training");
+    table_column(t, "ConSM MB", TABLE_RIGHT, "increase of resident memory during training");
     for (int k = 0; k < c.n; k++) {
         table_row(t);
         table_number(t, c.edges[k], 0);
@@ -172,7 +171,7 @@ done:
 const struct study_def study_complexity = {
     .name = "complexity",
     .title = "Complexity (section 4.4)",
-    .about = "time and memory against edges, to 10 million (section 4.4)",
+    .about = "time and memory up to 10 million edges (section 4.4)",
     .plan = complexity_plan,
     .render = complexity_render,
 };

@@ -18,7 +18,7 @@ static const struct {
     [CONTROL_NGM] = {"NGM on its backbone", "ngm", false},
     [CONTROL_P_REG] = {"P-reg on its backbone", "p-reg", false},
     [CONTROL_GAM] = {"GAM on its backbone", "gam", false},
-    [CONTROL_GAM_THRICE] = {"GAM, the best of three runs", "gam", true},
+    [CONTROL_GAM_THRICE] = {"GAM, best of three runs", "gam", true},
 };
 
 const char *control_title(enum control control)
@@ -214,8 +214,8 @@ static const char *verdict(const struct duel *d, enum control c)
     if (d->difference[c].n < GRID_ENOUGH)
         return "too few seeds";
     if (!grid_differs(d->p[c]))
-        return "no difference shown";
-    return d->difference[c].mean > 0 ? "ConSM ahead" : "ConSM behind";
+        return "no significant difference";
+    return d->difference[c].mean > 0 ? "ConSM better" : "ConSM worse";
 }
 
 /* "appnp 8, gcn 2": what ConSM chose over the seeds. */
@@ -265,12 +265,12 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
     struct table *t = NULL;
     char text[200], title[96];
     TRY(table_new(&t, "accuracy-controls",
-                  "Test accuracy (%) of ConSM and of other losses on the backbone it chose"));
+                  "Test accuracy (%) of ConSM and of other losses on its backbone"));
     table_column(t, "Loss", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++)
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
     table_row(t);
-    table_text(t, "backbone, of how many runs");
+    table_text(t, "chosen backbone, and in how many runs");
     for (int s = 0; s < o->datasets; s++) {
         TRY(backbones(text, sizeof text, v, o->dataset[s]));
         table_text(t, text);
@@ -285,12 +285,12 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
         for (int s = 0; s < o->datasets; s++)
             add_accuracy(t, &duel[s].control[c]);
     }
-    table_remark(t, "A control has backbone, features, learning rate, weight decay, dropout and "
-                    "layers of the ConSM run of the same seed. λ = 0 is that run without its loss "
-                    "and its guesses; the other losses have as many updates as that run made, "
-                    "and of λ = 1, 5, 20 the one that validates best on average over all seeds: "
-                    "one run against one run. The last row has three, one for each λ, and takes "
-                    "the one that validates best, seed by seed.");
+    table_remark(t, "A control uses the backbone, features, learning rate, weight decay, dropout "
+                    "and layers of the ConSM run with the same seed. λ = 0 is that run without its "
+                    "loss and without self-training. The other losses use as many updates as that "
+                    "run, and the one of λ = 1, 5, 20 with the best mean validation score over all "
+                    "seeds: one run against one run. The last row has three runs, one for each λ, "
+                    "and takes the one with the best validation score for each seed.");
     report_table(r, t);
     t = NULL;
 done:
@@ -304,13 +304,13 @@ static consm_status add_tests(struct report *r, const struct study_view *v, cons
     const struct study_options *o = v->options;
     struct table *t = NULL;
     char title[96];
-    TRY(table_new(&t, "accuracy-controls-tests", "ConSM against its controls, seed by seed"));
+    TRY(table_new(&t, "accuracy-controls-tests", "ConSM and its controls, paired by seed"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Control", TABLE_LEFT, NULL);
     table_column(t, "Pairs", TABLE_RIGHT, NULL);
-    table_column(t, "Difference", TABLE_RIGHT, "mean of ConSM less the control, points");
-    table_column(t, "95 % low", TABLE_RIGHT, "Student's t interval of the mean difference");
-    table_column(t, "95 % high", TABLE_RIGHT, "Student's t interval of the mean difference");
+    table_column(t, "Difference", TABLE_RIGHT, "mean of ConSM minus control, in points");
+    table_column(t, "95 % lower", TABLE_RIGHT, "Student's t interval of the mean difference");
+    table_column(t, "95 % upper", TABLE_RIGHT, "Student's t interval of the mean difference");
     table_column(t, "p", TABLE_RIGHT, "paired Wilcoxon, Holm-corrected over the five controls");
     table_column(t, "Verdict", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++)
@@ -344,13 +344,13 @@ static void add_sentence(struct report *r, const struct study_options *o, const 
         if (duel[s].difference[c].n < GRID_ENOUGH)
             continue;
         all++;
-        ahead += strcmp(verdict(&duel[s], c), "ConSM ahead") == 0;
-        behind += strcmp(verdict(&duel[s], c), "ConSM behind") == 0;
+        ahead += strcmp(verdict(&duel[s], c), "ConSM better") == 0;
+        behind += strcmp(verdict(&duel[s], c), "ConSM worse") == 0;
     }
     if (all > 0)
         report_summary(r, view_printf(&words,
-                                      "Against %s ConSM is significantly ahead on %d and behind on "
-                                      "%d of %d sets (paired Wilcoxon, Holm).",
+                                      "Compared with %s, ConSM is significantly better on %d and "
+                                      "worse on %d of %d datasets (paired Wilcoxon, Holm).",
                                       rival, ahead, behind, all));
 }
 
@@ -368,7 +368,7 @@ consm_status controls_render(struct report *r, const struct study_view *v)
     TRY(add_tests(r, v, duel));
     add_sentence(r, o, duel, CONTROL_NONE, "itself without its loss (λ = 0)");
     add_sentence(r, o, duel, CONTROL_GAM, "GAM on the same backbone");
-    add_sentence(r, o, duel, CONTROL_GAM_THRICE, "the best of three runs of GAM");
+    add_sentence(r, o, duel, CONTROL_GAM_THRICE, "the best of three GAM runs");
 done:
     mem_free(duel);
     return st;

@@ -87,9 +87,9 @@ static consm_status add_claim(struct report *r, const struct study_view *v, cons
     TRY(view_above(&helps, &p_control, &test, &control));
     view_printf(&claim, "ConSM's accuracy on %s rises with the rounds.", title);
     view_printf(&detail,
-                "Best validation accuracy goes from %.1f %% after the warm-up to %.1f %% after %d "
-                "rounds (p = %.3f). Test accuracy by validation: %.1f %%; the same rounds without "
-                "ConSM's loss (λ = 0) have %.1f %% (p = %.3f).",
+                "The best validation accuracy goes from %.1f %% after the warm-up to %.1f %% after "
+                "%d rounds (p = %.3f). Test accuracy of the selected model: %.1f %%; the same "
+                "rounds without ConSM's loss (λ = 0): %.1f %% (p = %.3f).",
                 100 * first.mean, 100 * last.mean, (int)run->config.rounds, p, 100 * test.mean,
                 100 * control.mean, p_control);
     report_claim(r, claim.text, rises && helps, detail.text);
@@ -102,7 +102,7 @@ static consm_status add_curve(struct report *r, const struct study_view *v, cons
     static const char *const curve[LINES] = {"curve_val", "curve_test", "curve_best_val",
                                              "curve_test", "curve_best_val"};
     struct study_line line[LINES] = {{.name = "validation", .strong = true},
-                                     {.name = "test (drawn after the fact)", .dashed = true},
+                                     {.name = "test (not used for selection)", .dashed = true},
                                      {.name = "best validation so far"},
                                      {.name = "λ = 0: test", .dashed = true},
                                      {.name = "λ = 0: best validation so far"}};
@@ -123,8 +123,8 @@ static consm_status add_curve(struct report *r, const struct study_view *v, cons
     view_printf(&name, "convergence-%s", dataset);
     view_printf(&head, "Convergence of ConSM on %s", title);
     view_printf(&caption,
-                "Round 0 is the end of a warm-up of %d updates; a round is matching, scoring all "
-                "edges, and %d updates. λ = 0: the same rounds without ConSM's loss.",
+                "Round 0 is the end of a warm-up of %d updates. A round consists of matching, "
+                "scoring all edges, and %d updates. λ = 0: the same rounds without ConSM's loss.",
                 (int)run.config.warmup, (int)run.config.gnn_steps);
     struct line_chart chart = {.words = {name.text, head.text, caption.text, NULL},
                                .x = {.label = "Round"},
@@ -142,7 +142,7 @@ static consm_status convergence_render(struct report *r, const struct study_view
     consm_status st = CONSM_OK;
     const char *set[STUDY_MOST];
     int sets = options_datasets(set, v->options, preferred);
-    report_section(r, "Convergence (RQ1)", "Accuracies of ConSM at the end of every round.");
+    report_section(r, "Convergence (RQ1)", "Accuracy of ConSM after every round.");
     for (int s = 0; s < sets; s++)
         TRY(add_curve(r, v, set[s]));
 done:

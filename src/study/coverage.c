@@ -82,10 +82,10 @@ static consm_status add_table(struct report *r, const struct study_view *v, cons
     struct table *t = NULL;
     char title[96];
     int rows = rows_of(row, o);
-    TRY(table_new(&t, size ? "coverage-size" : "coverage-covered",
-                  size
-                      ? "Classes a set, coverage 0.9 asked for, test nodes"
-                      : "Share of test nodes whose set holds their class, coverage 0.9 asked for"));
+    TRY(table_new(
+        &t, size ? "coverage-size" : "coverage-covered",
+        size ? "Size of prediction sets (classes per set) at coverage 0.9, test nodes"
+             : "Share of test nodes whose prediction set contains their class, at coverage 0.9"));
     table_column(t, "Sets", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++)
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
@@ -103,9 +103,9 @@ static consm_status add_table(struct report *r, const struct study_view *v, cons
                 table_mark(t, TABLE_DIFFERS);
         }
     }
-    table_remark(t, size ? "Smaller is better where the coverage is kept."
-                         : "Pointed at: the 95 % interval of the mean lies below what was asked "
-                           "for. Above it is right, too: sets are never empty.");
+    table_remark(t, size ? "Smaller is better, if the coverage is reached."
+                         : "Marked: the 95 % interval of the mean lies below the target. Values "
+                           "above the target are fine: sets are never empty.");
     report_table(r, t);
     t = NULL;
 done:
@@ -126,10 +126,10 @@ static consm_status add_details(struct report *r, const struct study_view *v)
     TRY(table_new(&t, "coverage-details", "Prediction sets at three coverages"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Sets", TABLE_LEFT, NULL);
-    table_column(t, "Asked for", TABLE_RIGHT, NULL);
-    table_column(t, "Covered", TABLE_RIGHT, "share of test nodes whose set holds their class");
-    table_column(t, "Size", TABLE_RIGHT, "classes a set");
-    table_column(t, "λ", TABLE_RIGHT, "share of the neighbours in a score, mean over the seeds");
+    table_column(t, "Target", TABLE_RIGHT, NULL);
+    table_column(t, "Covered", TABLE_RIGHT, "share of test nodes whose set contains their class");
+    table_column(t, "Size", TABLE_RIGHT, "classes per set");
+    table_column(t, "λ", TABLE_RIGHT, "weight of the neighbours in a score, mean over the seeds");
     for (int i = 0; i < o->datasets * rows * count; i++) {
         const char *dataset = o->dataset[i / (rows * count)];
         const struct row *at = &row[i / count % rows];
@@ -176,10 +176,10 @@ static consm_status add_bars(struct report *r, const struct study_view *v)
     for (int s = 0; s < o->datasets; s++)
         group[s] = view_dataset_title(o->dataset[s], title[s]);
     struct bar_chart chart = {
-        .words = {"coverage-size-bars", "How large prediction sets are",
-                  "Classes a set at coverage 0.9, test nodes; random splits.",
+        .words = {"coverage-size-bars", "Size of prediction sets",
+                  "Classes per set at coverage 0.9, test nodes; random splits.",
                   "95 % confidence interval of the mean over the seeds (Student's t)"},
-        .y = {.label = "Classes a set", .from_zero = true},
+        .y = {.label = "Classes per set", .from_zero = true},
         .group_label = "Dataset",
         .group = group,
         .series = series,
@@ -220,11 +220,11 @@ static consm_status add_sentence(struct report *r, const struct study_view *v)
         larger += more;
     }
     if (all > 0)
-        report_summary(r, view_printf(&words,
-                                      "Asking the neighbours makes ConSM's prediction sets "
-                                      "significantly smaller on %d of %d sets and larger on %d, at "
-                                      "coverage 0.9.",
-                                      smaller, all, larger));
+        report_summary(
+            r, view_printf(&words,
+                           "Smoothing over neighbours makes ConSM's prediction sets significantly "
+                           "smaller on %d of %d datasets and larger on %d, at coverage 0.9.",
+                           smaller, all, larger));
 done:
     return st;
 }
@@ -234,11 +234,11 @@ static consm_status coverage_render(struct report *r, const struct study_view *v
     consm_status st = CONSM_OK;
     struct row row[MODELS * WAYS];
     report_section(r, "Prediction sets",
-                   "Sets of classes that hold the true one with a chosen coverage: split conformal "
-                   "prediction (APS, Romano et al., NeurIPS 2020) with scores averaged over "
-                   "neighbours (DAPS, Zargarbashi et al., ICML 2023). Splits are drawn anew for "
-                   "every seed; half of the validation nodes selects the model, its temperature "
-                   "and λ, the other half sets the threshold, and the test nodes measure.");
+                   "Sets of classes that contain the true class with a chosen coverage: split "
+                   "conformal prediction (APS, Romano et al., NeurIPS 2020) with scores averaged "
+                   "over neighbours (DAPS, Zargarbashi et al., ICML 2023). Every seed draws a new "
+                   "split. Half of the validation nodes selects the model, its temperature and λ; "
+                   "the other half sets the threshold; the test nodes measure coverage and size.");
     if (rows_of(row, v->options) == 0)
         return CONSM_OK;
     TRY(add_table(r, v, "covered"));
@@ -253,7 +253,7 @@ done:
 const struct study_def study_coverage = {
     .name = "coverage",
     .title = "Prediction sets",
-    .about = "how often prediction sets hold the truth, and how large they are",
+    .about = "coverage and size of prediction sets",
     .plan = coverage_plan,
     .render = coverage_render,
 };

@@ -82,17 +82,18 @@ static void add_columns(struct table *t)
 {
     static const char *const column[][2] = {
         {"Nodes", NULL},
-        {"Edges", "undirected, without self-loops and repeats: what models see"},
+        {"Edges", "undirected, without self-loops and repeats, as models see them"},
         {"As stored", "distinct directed pairs in the file"},
         {"Features", NULL},
         {"Classes", NULL},
         {"Train", NULL},
         {"Validation", NULL},
         {"Test", NULL},
-        {"Homophily", "share of edges inside a class"},
-        {"Adjusted", "homophily against random wiring of the same degrees (Platonov et al. 2023)"},
+        {"Homophily", "share of edges between nodes of the same class"},
+        {"Adjusted",
+         "homophily compared with random edges of the same degrees (Platonov et al. 2023)"},
         {"Leak %", "test nodes with an exact copy among the training nodes of this split"},
-        {"Leak %, own splits", "the same over the splits that came with the data"}};
+        {"Leak %, stored splits", "the same over the splits stored with the data"}};
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     for (size_t i = 0; i < sizeof column / sizeof *column; i++)
         table_column(t, column[i][0], TABLE_RIGHT, column[i][1]);
@@ -106,7 +107,7 @@ static consm_status datasets_render(struct report *r, const struct study_view *v
     const json_t *record;
     int differ = 0, known = 0;
     report_section(r, "Datasets (Tables 1 and 2)",
-                   "What the files hold, with the paper's figures in brackets.");
+                   "Statistics of the files, with the paper's numbers in brackets.");
     TRY(table_new(&t, "datasets", "The datasets"));
     add_columns(t);
     for (int s = 0; s < v->options->datasets; s++) {
@@ -121,21 +122,23 @@ static consm_status datasets_render(struct report *r, const struct study_view *v
         if (leak > 0.1)
             report_summary(r, view_printf(&words,
                                           "%.1f %% of %s's test nodes have an exact copy among the "
-                                          "training nodes of the splits that come with it.",
+                                          "training nodes of its stored splits.",
                                           100 * leak,
                                           view_dataset_title(v->options->dataset[s], title)));
     }
-    table_remark(t, "Copies: the same in- and out-neighbours and the same label "
-                    "(Platonov et al. 2023).");
+    table_remark(
+        t,
+        "Copies have the same in- and out-neighbours and the same label (Platonov et al. 2023).");
     report_table(r, t);
     t = NULL;
     if (known)
-        report_claim(r, "Tables 1 and 2 describe the data.", differ == 0,
-                     differ ? view_printf(&words,
-                                          "%d of their figures differ from what the public "
-                                          "files hold; they are flagged in the table.",
-                                          differ)
-                            : "All figures agree.");
+        report_claim(
+            r, "Tables 1 and 2 describe the data.", differ == 0,
+            differ ? view_printf(
+                         &words,
+                         "%d of their numbers differ from the public files; the table marks them.",
+                         differ)
+                   : "All numbers agree.");
 done:
     table_free(t);
     return st;
@@ -144,7 +147,7 @@ done:
 const struct study_def study_datasets = {
     .name = "datasets",
     .title = "Datasets (Tables 1 and 2)",
-    .about = "what the data is, beside what the paper prints (Tables 1, 2)",
+    .about = "statistics of the datasets, beside the paper's (Tables 1, 2)",
     .plan = datasets_plan,
     .render = datasets_render,
 };

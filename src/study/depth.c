@@ -74,8 +74,9 @@ static consm_status claim_gcn(struct report *r, const char *title, const struct 
     double p;
     TRY(view_above(&loses, &p, &gcn->cell[top], &gcn->cell[last]));
     view_printf(&claim, "GCN is best with 2 layers on %s and loses much beyond 4.", title);
-    view_printf(&detail, "Best with %d (%.1f %%); %.1f %% with %d (p = %.3f).", gcn->layers[top],
-                100 * gcn->cell[top].mean, 100 * gcn->cell[last].mean, gcn->layers[last], p);
+    view_printf(&detail, "Best with %d layers (%.1f %%); %.1f %% with %d (p = %.3f).",
+                gcn->layers[top], 100 * gcn->cell[top].mean, 100 * gcn->cell[last].mean,
+                gcn->layers[last], p);
     report_claim(r, claim.text,
                  gcn->layers[top] == 2 && loses &&
                      gcn->cell[last].mean < gcn->cell[top].mean - LITTLE,
@@ -164,7 +165,7 @@ static consm_status add_dataset(struct report *r, const struct study_view *v, co
         used++;
     }
     view_printf(&name, "depth-%s", dataset);
-    view_printf(&head, "%s: accuracy against depth", title);
+    view_printf(&head, "%s: accuracy by number of layers", title);
     struct line_chart chart = {.words = {name.text, head.text, "ConSM with a GCN backbone.", NULL},
                                .x = {.label = "Layers", .log = true, .tick = tick, .ticks = 5},
                                .y = {.label = "Test accuracy", .unit = "%"}};
@@ -184,8 +185,8 @@ static consm_status depth_render(struct report *r, const struct study_view *v)
     int sets = options_datasets(set, v->options, preferred), count = depths(&layers, v->options);
     struct table *t = NULL;
     struct view_words words;
-    report_section(r, "Depth (RQ4)", "Does accuracy survive many layers?");
-    TRY(table_new(&t, "depth", "Test accuracy (%) against the number of layers"));
+    report_section(r, "Depth (RQ4)", "Accuracy with many layers.");
+    TRY(table_new(&t, "depth", "Test accuracy (%) by number of layers"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     for (int k = 0; k < count; k++)

@@ -59,7 +59,7 @@ int edges_rows(struct judge *row, const struct study_options *o, bool agreement)
     for (int m = 0; m < count; m++)
         add_row(row, &rows, model[m], "coefficients", "");
     if (options_model(o, "consm"))
-        add_row(row, &rows, options_model(o, "consm"), "trust", ", trust (all witnesses)");
+        add_row(row, &rows, options_model(o, "consm"), "trust", ", trust (all evidence)");
     for (int m = 0; m < o->models && agreement; m++)
         add_row(row, &rows, o->model[m], "agreement", ", agreement of predictions");
     return rows;
@@ -73,13 +73,13 @@ static int witness_rows(struct judge *row, const struct study_options *o, bool t
     int rows = 0;
     if (!consm)
         return 0;
-    add_row(row, &rows, consm, "trust", ", trust (all witnesses)");
+    add_row(row, &rows, consm, "trust", ", trust (all evidence)");
     add_row(row, &rows, consm, "agreement", ", agreement of predictions");
     for (int w = 0; w < WITNESSES; w++) {
         row[rows] = (struct judge){.model = consm,
                                    .source = test ? "witnesses_test" : "witnesses",
                                    .figure = witness_names[w]};
-        snprintf(row[rows].title, sizeof row->title, "Witness: %s", witness_names[w]);
+        snprintf(row[rows].title, sizeof row->title, "Evidence: %s", witness_names[w]);
         rows++;
     }
     return rows;
@@ -125,19 +125,17 @@ struct measure {
 
 static const struct measure measures[] = {
     {"edges-f1", "Edge F1 at ⌊hE⌋, all edges between labelled nodes", "f1", false, false},
-    {"edges-auc", "Area under the ROC curve, edges with a test node", "auc_test", false, false},
-    {"edges-auc-known", "Area under the ROC curve, edges between training and validation nodes",
-     "auc_known", false, false},
+    {"edges-auc", "ROC-AUC, edges with a test node", "auc_test", false, false},
+    {"edges-auc-known", "ROC-AUC, edges between training and validation nodes", "auc_known", false,
+     false},
     {"edges-calibration",
      "Expected calibration error on edges with a test node, after a logistic fit on validation "
      "edges",
      "ece", true, false},
-    {"edges-witnesses",
-     "Area under the ROC curve of trust and its witnesses, edges with a test node", "auc_test",
+    {"edges-witnesses", "ROC-AUC of trust and its evidence, edges with a test node", "auc_test",
      false, true},
-    {"edges-witnesses-all",
-     "Area under the ROC curve of trust and its witnesses, all edges between labelled nodes", "auc",
-     false, true},
+    {"edges-witnesses-all", "ROC-AUC of trust and its evidence, all edges between labelled nodes",
+     "auc", false, true},
 };
 
 static consm_status add_table(struct report *r, const struct study_view *v,
@@ -183,13 +181,12 @@ static consm_status add_table(struct report *r, const struct study_view *v,
             table_mark(t, view_standing(&cell[s * rows], &p[s * rows], rows, best[s], k));
         }
     }
-    table_remark(t,
-                 measure->witnesses
-                     ? "Trust weighs all witnesses; a witness below one half speaks for the "
-                       "opposite."
-                     : "Agreement: Σ p_ik p_jk of the predicted probabilities; like coefficients "
-                       "calibrated by one logistic curve on the validation edges that trust is "
-                       "fitted on.");
+    table_remark(
+        t, measure->witnesses
+               ? "Trust combines all kinds of evidence; a value below one half means evidence for "
+                 "the opposite."
+               : "Agreement: Σ p_ik p_jk of the predicted probabilities. Like coefficients, it is "
+                 "calibrated by a logistic fit on the validation edges that trust is fitted on.");
     report_table(r, t);
     t = NULL;
 done:
@@ -228,10 +225,10 @@ static consm_status add_claims(struct report *r, const struct study_view *v)
         TRY(edges_cell(&chance, v, &row[ours], o->dataset[s], "chance"));
         if (cell[ours].n == 0 || rival < 0 || !paper_set(o->dataset[s]))
             continue;
-        view_printf(&claim, "ConSM's coefficients find edges inside classes best on %s.",
+        view_printf(&claim, "ConSM's coefficients find edges within classes best on %s.",
                     view_dataset_title(o->dataset[s], title));
         view_printf(&detail,
-                    "F1 %.3f; %s is best of the others with %.3f (p = %.3f); chance is %.3f.",
+                    "F1 %.3f; the best of the others is %s with %.3f (p = %.3f); chance is %.3f.",
                     cell[ours].mean, row[rival].title, cell[rival].mean,
                     best == ours ? p[rival] : p[ours], chance.mean);
         report_claim(r, claim.text, best == ours && view_ahead_of_all(p, best, rows), detail.text);
@@ -257,7 +254,7 @@ static consm_status add_fact(struct report *r, const struct study_view *v)
     if (cell.n > 0) {
         view_printf(&label, "Edge F1 on %s", view_dataset_title(o->dataset[0], title));
         view_printf(&words, "%.2f", cell.mean);
-        report_fact(r, words.text, label.text, view_printf(&detail, "chance is %.2f", chance.mean));
+        report_fact(r, words.text, label.text, view_printf(&detail, "chance: %.2f", chance.mean));
     }
 done:
     return st;
@@ -291,9 +288,9 @@ static consm_status edges_render(struct report *r, const struct study_view *v)
     consm_status st = CONSM_OK;
     struct judge row[EDGES_ROWS];
     report_section(r, "Edges (RQ2)",
-                   "Can a model tell edges inside a class from edges between classes? F1 calls the "
-                   "true number of edges trusted, as the paper does: an oracle's number. Every "
-                   "table says on which edges its figures were taken.");
+                   "Can a model tell edges within a class from edges between classes? As in the "
+                   "paper, F1 trusts as many edges as truly join the same class, a number that "
+                   "only an oracle knows. Every table says which edges it measures.");
     if (edges_rows(row, v->options, false) == 0)
         return CONSM_OK;
     for (int k = 0; k < options_splits(v->options); k++) {

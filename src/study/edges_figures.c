@@ -35,8 +35,8 @@ consm_status edges_bars(struct report *r, const struct study_view *v)
     for (int s = 0; s < o->datasets; s++)
         group[s] = view_dataset_title(o->dataset[s], title[s]);
     struct bar_chart chart = {
-        .words = {"edges-f1-bars", "Edge F1 of all judges",
-                  "With the true number of edges inside classes called trusted (⌊hE⌋).",
+        .words = {"edges-f1-bars", "Edge F1 of all methods",
+                  "As many edges are trusted as truly join the same class (⌊hE⌋).",
                   "95 % confidence interval of the mean over the seeds (Student's t)"},
         .y = {.label = "Edge F1", .from_zero = true},
         .group_label = "Dataset",
@@ -117,16 +117,15 @@ consm_status edges_reliability(struct report *r, const struct study_view *v, con
     view_printf(&name, "calibration-%s", dataset);
     view_printf(&head, "%s: calibration of ConSM's edge scores",
                 view_dataset_title(dataset, title));
-    struct reliability_chart chart = {
-        .words = {name.text, head.text,
-                  "Edges with a test node at one end at least, all seeds "
-                  "together; calibrated on validation edges.",
-                  NULL},
-        .x_label = "Predicted chance of one class",
-        .y_label = "Share that is",
-        .series = series,
-        .bins = bins,
-        .series_count = shown};
+    struct reliability_chart chart = {.words = {name.text, head.text,
+                                                "Edges with at least one test node, all seeds "
+                                                "together; calibrated on validation edges.",
+                                                NULL},
+                                      .x_label = "Predicted probability of the same class",
+                                      .y_label = "Observed share",
+                                      .series = series,
+                                      .bins = bins,
+                                      .series_count = shown};
     if (shown > 0) {
         TRY(figure_reliability(&f, &chart));
         report_figure(r, f);

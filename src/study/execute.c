@@ -193,7 +193,7 @@ static consm_status sign(json_t *result)
     if (json_object_set_new(result, "build", json_string(study_build())) != 0 ||
         json_object_set_new(result, "machine", json_string(execute_machine())) != 0 ||
         json_object_set_new(result, "finished", json_string(when)) != 0)
-        return status_fail(CONSM_ENOMEM, "no memory for a result");
+        return status_fail(CONSM_ENOMEM, "out of memory for a result");
     return CONSM_OK;
 }
 

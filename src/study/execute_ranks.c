@@ -48,7 +48,7 @@ static consm_status take_result(struct execution *x, const char *text)
         TRY(status_fail((consm_status)json_integer_value(json_object_get(said, "code")), "%s",
                         error));
     if (!json_is_object(result) || number < 0 || (size_t)number >= x->together)
-        TRY(status_fail(CONSM_EFORMAT, "a rank sent something that is not a result"));
+        TRY(status_fail(CONSM_EFORMAT, "a rank sent an invalid result"));
     TRY(execute_finish(x, &x->job[number], result));
 done:
     json_decref(said);
@@ -108,7 +108,7 @@ static consm_status obey(void *ctx, int64_t ignored, int threads)
         char *text = json_text(said, JSON_COMPACT | JSON_REAL_PRECISION(17));
         json_decref(said);
         if (!text)
-            TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+            TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
         st = ranks_ask(&number, text);
         free(text);
         TRY(st);
@@ -144,7 +144,7 @@ consm_status execute_among_ranks(struct execution *x, int jobs, int threads)
         return ranks_ask(&answer, "bye");
     }
     if (pthread_create(&server, NULL, serve_ranks, x) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no thread to hand out runs"));
+        TRY(status_fail(CONSM_ENOMEM, "cannot start a thread to distribute runs"));
     batch.count = (int64_t)x->together;
     batch.run = run_next;
     st = batch.count > 0 ? train_batch(&batch) : CONSM_OK;

@@ -18,7 +18,7 @@ static consm_status read_about(struct study_folder *f)
         f->about = json_pack("{s:s, s:{}, s:[], s:[]}", "version", consm_version(), "data",
                              "studies", "invocations");
         if (!f->about)
-            TRY(status_fail(CONSM_ENOMEM, "no memory for study.json"));
+            TRY(status_fail(CONSM_ENOMEM, "out of memory for study.json"));
         goto done;
     }
     TRY(file_map(&map, path));
@@ -29,7 +29,7 @@ static consm_status read_about(struct study_folder *f)
     if (!json_is_object(json_object_get(f->about, "data")) ||
         !json_is_array(json_object_get(f->about, "studies")) ||
         !json_is_array(json_object_get(f->about, "invocations")))
-        TRY(status_fail(CONSM_EFORMAT, "%s: found no data, studies and invocations", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: data, studies or invocations are missing", path));
 done:
     file_unmap(&map);
     mem_free(path);
@@ -45,7 +45,7 @@ consm_status folder_open(struct study_folder *out, const char *path, enum runs_m
         TRY(file_make_folders(path));
         TRY(folder_lock(&out->lock, path));
     } else if (file_kind(path) != FILE_FOLDER) {
-        return status_fail(CONSM_EIO, "%s: no such folder; `consm study -o %s` makes one", path,
+        return status_fail(CONSM_EIO, "%s: folder not found; `consm study -o %s` creates one", path,
                            path);
     }
     if (!(out->path = mem_strdup(path)))
@@ -80,7 +80,7 @@ consm_status folder_enter(struct study_folder *f, const char *study, json_t *opt
     entry = json_pack("{s:s, s:O}", "study", study, "options", options);
     return json_array_append_new(list, entry) == 0
                ? CONSM_OK
-               : status_fail(CONSM_ENOMEM, "no memory for study.json");
+               : status_fail(CONSM_ENOMEM, "out of memory for study.json");
 }
 
 consm_status folder_invoked(struct study_folder *f, const char *command, double seconds,
@@ -90,7 +90,7 @@ consm_status folder_invoked(struct study_folder *f, const char *command, double 
                               "runs", (json_int_t)runs, "machine", execute_machine());
     return json_array_append_new(json_object_get(f->about, "invocations"), entry) == 0
                ? CONSM_OK
-               : status_fail(CONSM_EINVAL, "study.json: a command that is not UTF-8");
+               : status_fail(CONSM_EINVAL, "study.json: the command is not UTF-8");
 }
 
 consm_status folder_save(struct study_folder *f)
@@ -100,7 +100,7 @@ consm_status folder_save(struct study_folder *f)
     struct file_writer *file = NULL;
     TRY(file_join(&path, f->path, "study.json"));
     if (!(text = json_text(f->about, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
-        TRY(status_fail(CONSM_ENOMEM, "no memory for study.json"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for study.json"));
     TRY(file_create(&file, path));
     TRY(file_write(file, text, strlen(text)));
     TRY(file_write(file, "\n", 1));

@@ -76,7 +76,7 @@ consm_status graph_file_write(const char *path, const struct dataset *d, const s
                             "zeta", t->zeta, "threshold", threshold(t));
     if (!all || add_edges(all, t) || add_nodes(all, d, problem, logits) ||
         !(text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(6))))
-        TRY(status_fail(CONSM_ENOMEM, "%s: no memory for the graph", path));
+        TRY(status_fail(CONSM_ENOMEM, "%s: out of memory for the graph", path));
     TRY(file_create(&file, path));
     TRY(file_write(file, text, strlen(text)));
     TRY(file_commit(file));
@@ -150,7 +150,7 @@ static consm_status read_edges(struct graph_file *g, const char *path)
     TRY(NEW(g->col, 2 * count));
     TRY(NEW(g->score, 2 * count));
     if (!in_range(end[0], 0, n) || !in_range(end[1], 0, n) || !score)
-        TRY(status_fail(CONSM_EFORMAT, "%s: its edges are damaged", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: the edges are damaged", path));
     for (size_t e = 0; e < 2 * count; e++)
         g->start[json_integer_value(json_array_get(end[e % 2], e / 2)) + 1]++;
     for (int64_t i = 0; i < n; i++)
@@ -177,7 +177,7 @@ static consm_status read_nodes(struct graph_file *g, const char *path)
     const json_t *role = array_of(g, "role", n), *name = array_of(g, "node_name", n);
     if (!in_range(label, -1, classes) || !in_range(predicted, -1, classes) ||
         !in_range(role, 0, 4) || classes > INT32_MAX)
-        TRY(status_fail(CONSM_EFORMAT, "%s: its nodes are damaged", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: the nodes are damaged", path));
     TRY(NEW(g->label, n));
     TRY(NEW(g->predicted, n));
     TRY(NEW(g->role, n));
@@ -220,7 +220,7 @@ consm_status graph_file_read(struct graph_file **out, const char *path)
     int64_t nodes = json_integer_value(json_object_get(g->json, "nodes"));
     /* Every node takes at least two bytes of the file. */
     if (!name || nodes < 1 || (size_t)nodes > size)
-        TRY(status_fail(CONSM_EFORMAT, "%s: found no name and number of nodes", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: name or number of nodes is missing", path));
     g->view =
         (struct graph_view){.name = name,
                             .nodes = nodes,

@@ -147,16 +147,16 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
         }
     }
     table_remark(t, strcmp(g->figure, GRID_AUC) == 0
-                        ? "In hundredths, at the best validation score: mean ± unbiased standard "
-                          "deviation over the seeds."
+                        ? "In hundredths, at the best validation score: mean ± standard deviation "
+                          "over the seeds."
                         : "Test accuracy in percent at the best validation accuracy: mean ± "
-                          "unbiased standard deviation over the seeds.");
+                          "standard deviation over the seeds.");
     table_remark(t, g->sets && g->cell[0].seeds < GRID_ENOUGH
                         ? "Too few seeds to test differences."
-                        : "Ties with the best: paired Wilcoxon signed-rank tests over the same "
-                          "seeds, Holm-corrected within a set, p ≥ 0.05.");
+                        : "Ties with the best: p ≥ 0.05 in paired Wilcoxon signed-rank tests over "
+                          "the same seeds, Holm-corrected within a dataset.");
     if (bracket)
-        table_remark(t, "In brackets the figure of Choi et al., CIKM 2022.");
+        table_remark(t, "In brackets: the result of Choi et al., CIKM 2022.");
 done:
     return st;
 }
@@ -172,9 +172,9 @@ consm_status grid_details(struct table **out, const struct grid *g, const char *
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Runs", TABLE_RIGHT, NULL);
     table_column(t, "Mean", TABLE_RIGHT, "test accuracy in percent");
-    table_column(t, "95 % low", TABLE_RIGHT, "Student's t interval of the mean");
-    table_column(t, "95 % high", TABLE_RIGHT, "Student's t interval of the mean");
-    table_column(t, "To best", TABLE_RIGHT, "difference to the best mean of the set");
+    table_column(t, "95 % lower", TABLE_RIGHT, "Student's t interval of the mean");
+    table_column(t, "95 % upper", TABLE_RIGHT, "Student's t interval of the mean");
+    table_column(t, "To best", TABLE_RIGHT, "difference from the best mean of the dataset");
     table_column(t, "p", TABLE_RIGHT, "paired Wilcoxon against the best, Holm-corrected");
     for (int s = 0; s < g->sets; s++)
         for (int m = 0; m < g->models; m++) {

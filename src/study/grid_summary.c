@@ -75,7 +75,8 @@ static void describe_kind(struct report *r, const struct grid *g, const bool *in
     const char *name = g->row[best].title;
     list_sets(sets, sizeof sets, g, in);
     if (gcn >= 0 && gcn != best && !isnan(mean_over(g, in, gcn)))
-        snprintf(against, sizeof against, ", %+.1f points over GCN (significant on %d of %d set%s)",
+        snprintf(against, sizeof against,
+                 ", %+.1f points over GCN (significant on %d of %d dataset%s)",
                  100 * (mean_over(g, in, best) - mean_over(g, in, gcn)), wins(g, in, best, gcn),
                  count, count == 1 ? "" : "s");
     view_printf(&words, "On %s graphs (%s) %s leads with %.1f %% on average%s", kind, sets, name,
@@ -83,9 +84,9 @@ static void describe_kind(struct report *r, const struct grid *g, const bool *in
     size_t used = strlen(words.text);
     if (next >= 0)
         snprintf(words.text + used, sizeof words.text - used,
-                 "; next is %s, %.1f points behind (significant on %d of %d).", g->row[next].title,
-                 100 * (mean_over(g, in, best) - mean_over(g, in, next)), wins(g, in, best, next),
-                 count);
+                 "; second is %s, %.1f points behind (significant on %d of %d).",
+                 g->row[next].title, 100 * (mean_over(g, in, best) - mean_over(g, in, next)),
+                 wins(g, in, best, next), count);
     else
         snprintf(words.text + used, sizeof words.text - used, ".");
     report_summary(r, words.text);
@@ -109,6 +110,6 @@ void grid_summary(struct report *r, const struct grid *g)
     describe_kind(r, g, homophilic, "homophilic");
     describe_kind(r, g, heterophilic, "heterophilic");
     if (seeds > 0 && seeds < GRID_ENOUGH)
-        report_summary(r, "With fewer than six seeds the paired test can call no difference "
-                          "significant; every lead above is an impression.");
+        report_summary(r, "With fewer than six seeds, the paired test cannot find a significant "
+                          "difference; the leads above may be chance.");
 }

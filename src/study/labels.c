@@ -140,11 +140,10 @@ static consm_status add_figure(struct report *r, const char *name, const char *t
         place[k] = number[k];
     struct line_chart chart = {
         .words = {name, title,
-                  accuracy ? "Test accuracy; a fifth of the labels validates."
-                           : "Area under the ROC curve of “one class”, all edges between labelled "
-                             "nodes.",
+                  accuracy ? "Test accuracy; a fifth of the labels is for validation."
+                           : "ROC-AUC of “same class”, all edges between labelled nodes.",
                   NULL},
-        .x = {.label = "Labels of each class",
+        .x = {.label = "Labels per class",
               .log = true,
               .tick = place,
               .tick_label = tick,
@@ -175,14 +174,14 @@ static consm_status add_set(struct report *r, const struct study_view *v, const 
         TRY(line_of(&line[m], v, dataset, model[m], "test_acc", 100));
     }
     view_printf(&name, "labels-accuracy-%s", dataset);
-    view_printf(&title, "%s: accuracy against the number of labels", set);
+    view_printf(&title, "%s: accuracy by number of labels", set);
     TRY(add_figure(r, name.text, title.text, line, models, true));
     for (int i = 0; i < DRAWN && consm; i++) {
         line[i] = (struct study_line){.name = shown[i].title, .strong = i == 0};
         TRY(line_of(&line[i], v, dataset, consm, shown[i].field, 1));
     }
     view_printf(&name, "labels-trust-%s", dataset);
-    view_printf(&title, "%s: ConSM's edge scores against the number of labels", set);
+    view_printf(&title, "%s: ConSM's edge scores by number of labels", set);
     TRY(add_figure(r, name.text, title.text, line, consm ? DRAWN : 0, false));
 done:
     mem_free(line);
@@ -205,14 +204,13 @@ static consm_status add_table(struct report *r, const struct study_view *v, bool
         return CONSM_OK;
     TRY(table_new(&t, accuracy ? "labels-accuracy" : "labels-trust",
                   accuracy
-                      ? "Test accuracy (%) by the number of labels of each class"
-                      : "ConSM's edge scores by the number of labels of each class: area under "
-                        "the ROC curve on all edges between labelled nodes, calibration error "
-                        "on edges with a test node"));
+                      ? "Test accuracy (%) by number of labels per class"
+                      : "ConSM's edge scores by number of labels per class: ROC-AUC on all edges "
+                        "between labelled nodes, calibration error on edges with a test node"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
-    table_column(t, "A class", TABLE_RIGHT, "labels of each class; at most half of a class");
-    table_column(t, "Train", TABLE_RIGHT, "labels that train, in all");
-    table_column(t, "Validate", TABLE_RIGHT, "labels that validate, in all");
+    table_column(t, "Per class", TABLE_RIGHT, "labels per class; at most half of a class");
+    table_column(t, "Train", TABLE_RIGHT, "number of training labels");
+    table_column(t, "Validate", TABLE_RIGHT, "number of validation labels");
     for (int c = 0; c < columns; c++)
         table_column(t, accuracy ? view_model_title(model[c]) : shown[c].title, TABLE_RIGHT, NULL);
     for (int i = 0; i < o->datasets * NUMBERS; i++) {
@@ -248,9 +246,9 @@ static consm_status labels_render(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     report_section(r, "Number of labels",
-                   "From 5 to 500 labels of each class, drawn anew for every seed. A fifth of them "
-                   "validates, all other nodes test: what a person has who labels a graph. Of a "
-                   "small class at most half is labelled, so that some test.");
+                   "From 5 to 500 labels per class, drawn for every seed. A fifth is for "
+                   "validation; all other nodes are for test, as for a person who labels a graph. "
+                   "At most half of a small class is labelled, so that test nodes remain.");
     TRY(add_table(r, v, true));
     TRY(add_table(r, v, false));
     for (int s = 0; s < v->options->datasets; s++)
@@ -262,7 +260,7 @@ done:
 const struct study_def study_labels = {
     .name = "labels",
     .title = "Number of labels",
-    .about = "accuracy and edge scores from 5 to 500 labels of each class",
+    .about = "accuracy and edge scores from 5 to 500 labels per class",
     .plan = labels_plan,
     .render = labels_render,
 };

@@ -48,7 +48,7 @@ static consm_status read_splits(struct study_options *o, const json_t *split)
 {
     size_t count = json_is_array(split) ? json_array_size(split) : 1;
     if (count < 1 || count > STUDY_MOST_SPLITS)
-        return status_fail(CONSM_EINVAL, "a study has 1 to %d splits", STUDY_MOST_SPLITS);
+        return status_fail(CONSM_EINVAL, "a study needs 1 to %d splits", STUDY_MOST_SPLITS);
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_is_array(split) ? json_array_get(split, i) : split;
         const char *name = json_string_value(one);
@@ -92,7 +92,7 @@ static consm_status read_attacks(struct study_options *o, const json_t *list)
             plant++;
         if (plant == PLANTS || plant == PLANT_BETWEEN || plant == PLANT_NOTHING)
             return status_fail(CONSM_EINVAL,
-                               "no attack %s: expected metattack, nettack, dice, random, pgd, "
+                               "unknown attack %s: expected metattack, nettack, dice, random, pgd, "
                                "trusted-gcn or trusted-consm",
                                name ? name : "?");
         o->without[plant] = false;
@@ -123,7 +123,7 @@ consm_status options_read(struct study_options *out, json_t *json)
         out->search_seeds > STUDY_MOST_SEEDS || out->search < 0 || out->search > 100000)
         TRY(status_fail(CONSM_EINVAL, "a study needs 1 to %d seeds", STUDY_MOST_SEEDS));
     if (out->ensemble < 0 || out->ensemble > ENSEMBLE_MOST_RUNS)
-        TRY(status_fail(CONSM_EINVAL, "an ensemble combines 1 to %d runs", ENSEMBLE_MOST_RUNS));
+        TRY(status_fail(CONSM_EINVAL, "an ensemble needs 1 to %d runs", ENSEMBLE_MOST_RUNS));
     TRY(read_attacks(out, json_object_get(json, "attacks")));
     TRY(read_device(out, json_object_get(json, "device")));
     TRY(read_names(out));

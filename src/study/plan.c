@@ -95,7 +95,7 @@ consm_status plan_parameters(json_t **out, const struct config *c)
     char buffer[32];
     *out = json_object();
     if (!*out)
-        return status_fail(CONSM_ENOMEM, "no memory for parameters");
+        return status_fail(CONSM_ENOMEM, "out of memory for parameters");
     for (const struct config_row *row = config_rows(); row->name; row++) {
         const char *text = config_text(c, row, buffer);
         const void *field = (const char *)c + row->offset;
@@ -109,7 +109,7 @@ consm_status plan_parameters(json_t **out, const struct config *c)
         if (json_object_set_new(*out, row->name, value) != 0) {
             json_decref(*out);
             *out = NULL;
-            return status_fail(CONSM_ENOMEM, "no memory for parameters");
+            return status_fail(CONSM_ENOMEM, "out of memory for parameters");
         }
     }
     return CONSM_OK;
@@ -137,11 +137,11 @@ static consm_status add_planted(json_t *id, const struct study_run *run, const j
         json_object_set_new(id, "plant", json_string(plan_plant_name(run->plant))) |
         json_object_set_new(id, "rate", json_real(run->rate)) |
         (bytes ? json_object_set_new(id, "attack", json_string(bytes)) : 0))
-        TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for the identity of a run"));
     if (run->plant == PLANT_TRUSTED_CONSM)
         TRY(plan_parameters(&attacker, &run->attacker));
     if (attacker && json_object_set_new(id, "attacker", attacker) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for the identity of a run"));
 done:
     return st;
 }
@@ -173,7 +173,7 @@ static consm_status add_particulars(json_t *id, const struct study_run *run)
                  json_object_set_new(id, "parameters", parameters);
     }
     if (fault)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for the identity of a run"));
 done:
     return st;
 }

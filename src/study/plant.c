@@ -68,7 +68,8 @@ static consm_status copy_graph(struct csr **out, const struct csr *attack, int64
     consm_status st = CONSM_OK;
     struct edges *edges = NULL;
     if (attack->rows != nodes)
-        return status_fail(CONSM_EINVAL, "the attacked graph has %lld nodes, the set %lld",
+        return status_fail(CONSM_EINVAL,
+                           "the attacked graph has %lld nodes, but the dataset has %lld",
                            (long long)attack->rows, (long long)nodes);
     TRY(edges_new(&edges, attack));
     TRY(csr_from_edges(out, nodes, nodes, edges->count, edges->left, edges->right, NULL,

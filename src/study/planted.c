@@ -84,8 +84,8 @@ static consm_status add_bars(struct report *r, const struct study_view *v)
     for (int c = 0; c < f.columns; c++)
         group[c] = planted_title(title[c], &f.column[c]);
     struct bar_chart chart = {
-        .words = {"planted-auc-bars", "Who finds edges planted between classes",
-                  "Area under the ROC curve on all edges; one half is chance.",
+        .words = {"planted-auc-bars", "Detection of edges planted between classes",
+                  "ROC-AUC on all edges; one half is chance.",
                   "95 % confidence interval of the mean over the seeds (Student's t)"},
         .y = {.label = "AUC", .fixed = true, .low = 0, .high = 1},
         .group_label = "Dataset",
@@ -124,11 +124,12 @@ static consm_status add_sentence(struct report *r, const struct study_view *v,
         tied += f.best[c] != 0 && !grid_differs(f.p[c * f.rows]);
     }
     if (all > 0 && options_model(v->options, "consm"))
-        report_summary(r, view_printf(&words,
-                                      "ConSM's trust finds %s best on %d of %d graphs, and on %d "
-                                      "more no score is significantly better (AUC, paired "
-                                      "Wilcoxon tests with Holm's correction).",
-                                      what[plant], first, all, tied));
+        report_summary(
+            r,
+            view_printf(&words,
+                        "ConSM's trust finds %s best on %d of %d graphs; on %d more, no score is "
+                        "significantly better (AUC, paired Wilcoxon tests with Holm's correction).",
+                        what[plant], first, all, tied));
 done:
     findings_free(&f);
     return st;
@@ -160,14 +161,13 @@ static consm_status planted_render(struct report *r, const struct study_view *v)
     consm_status st = CONSM_OK;
     report_section(
         r, "Planted edges",
-        "Edges are put into each graph, and every score is asked for them. They join "
-        "any two nodes, or two nodes of different classes (drawn with true labels: an "
-        "oracle's attack); Metattack's are the published graphs (Zügner and Günnemann, "
-        "ICLR 2019; files of Jin et al., KDD 2020), attacked for Pro-GNN's split: that of "
-        "`prognn:` sets with --split public. GNNGuard's weights (Zhang and Zitnik, "
-        "NeurIPS 2020) are the cosines of features and of a trained GCN's hidden layer, 0 "
-        "below 0.1, normalised over each node's neighbours; mean of both directions and "
-        "layers.");
+        "False edges are added to each graph, and every score should find them. They join any two "
+        "nodes, or two nodes of different classes (drawn with true labels: an oracle's attack). "
+        "Metattack's are the published graphs (Zügner and Günnemann, ICLR 2019; files of Jin et "
+        "al., KDD 2020), attacked for Pro-GNN's split: that of `prognn:` datasets with --split "
+        "public. GNNGuard's weights (Zhang and Zitnik, NeurIPS 2020) are the cosines of features "
+        "and of a trained GCN's hidden layer, 0 below 0.1, normalised over each node's neighbours; "
+        "mean of both directions and layers.");
     for (int k = 0; k < options_splits(v->options); k++) {
         struct study_options o = options_with_split(v->options, k);
         struct study_view split = *v;
@@ -182,7 +182,7 @@ done:
 const struct study_def study_planted = {
     .name = "planted",
     .title = "Planted edges",
-    .about = "who finds edges that were put in, and what dropping them saves",
+    .about = "detection of false edges, and accuracy after dropping them",
     .open = planted_open,
     .plan = planted_plan,
     .render = planted_render,

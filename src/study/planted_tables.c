@@ -36,9 +36,9 @@ static consm_status add_references(struct table *t, const struct study_view *v,
     consm_status st = CONSM_OK;
     TRY(add_reference(t, v, f, "GCN, clean graph", NULL));
     if (options_model(v->options, "gcn"))
-        TRY(add_reference(t, v, f, "GCN, planted graph as it is", "gcn"));
+        TRY(add_reference(t, v, f, "GCN, planted graph", "gcn"));
     if (options_model(v->options, "consm"))
-        TRY(add_reference(t, v, f, "ConSM, planted graph as it is", "consm"));
+        TRY(add_reference(t, v, f, "ConSM, planted graph", "consm"));
 done:
     return st;
 }
@@ -51,17 +51,19 @@ struct measure {
 };
 
 static const struct measure measures[] = {
-    {"auc", "auc", "Area under the ROC curve, planted against own edges, all edges of the graph",
-     "0.5 is chance; an own edge should score above a planted one.", false, false},
-    {"precision", "precision", "Share of planted edges among as many lowest scores",
-     "As many scores are looked at as edges were planted: an oracle's number.", false, true},
-    {"dropped_acc", "accuracy",
-     "Test accuracy (%) of a GCN without the lowest scores, as many as were planted",
-     "As many edges are dropped as were planted: an oracle's number.", true, true},
-    {"rule_acc", "rule", "Test accuracy (%) of a GCN without what each score's own rule distrusts",
-     "Rules: ConSM keeps the share ζ that it estimates from labels; GAM, PTDNet and agreement what "
-     "has 1/2 or more; FAGCN what is not negative; Jaccard what shares a feature; GNNGuard what no "
-     "layer prunes. GAT and the cosine have none.",
+    {"auc", "auc", "ROC-AUC, planted edges against the graph's own, all edges",
+     "0.5 is chance; the graph's own edges should score above planted ones.", false, false},
+    {"precision", "precision", "Share of planted edges among the lowest scores",
+     "As many of the lowest scores are taken as edges were planted, a number that only an oracle "
+     "knows.",
+     false, true},
+    {"dropped_acc", "accuracy", "Test accuracy (%) of a GCN without the lowest-scored edges",
+     "As many edges are dropped as were planted, a number that only an oracle knows.", true, true},
+    {"rule_acc", "rule",
+     "Test accuracy (%) of a GCN without the edges that each score's own rule distrusts",
+     "Edges kept by each rule. ConSM: the share ζ, estimated from labels. GAM, PTDNet and "
+     "agreement: scores of at least 1/2. FAGCN: scores that are not negative. Jaccard: edges whose "
+     "ends share a feature. GNNGuard: edges that no layer prunes. GAT and the cosine have no rule.",
      true, false},
 };
 
@@ -115,8 +117,8 @@ static consm_status add_table(struct report *r, const struct study_view *v, enum
     table_remark(t, m->remark);
     table_remark(t, v->options->seeds < GRID_ENOUGH
                         ? "Too few seeds to test differences."
-                        : "Ties with the best: paired Wilcoxon tests over the same seeds, "
-                          "Holm-corrected within a column, p ≥ 0.05.");
+                        : "Ties with the best: p ≥ 0.05 in paired Wilcoxon tests over the same "
+                          "seeds, Holm-corrected within a column.");
     report_table(r, t);
     t = NULL;
 done:
@@ -154,7 +156,7 @@ consm_status planted_details(struct report *r, const struct study_view *v, const
     TRY(table_new(&t, name.text, caption.text));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Planted", TABLE_LEFT, NULL);
-    table_column(t, "Rate", TABLE_RIGHT, "planted edges for one of the graph's own");
+    table_column(t, "Rate", TABLE_RIGHT, "planted edges per edge of the graph");
     table_column(t, "Scores", TABLE_LEFT, NULL);
     for (int i = 0; i < 6; i++)
         table_column(t, head[i], TABLE_RIGHT, NULL);
@@ -179,9 +181,9 @@ consm_status planted_details(struct report *r, const struct study_view *v, const
             }
         }
     }
-    table_remark(t, "Means over the seeds, shares of 1. Dropped, by own rule: test accuracy of a "
-                    "GCN without those edges; kept: the share of edges the rule trusts; found: of "
-                    "the planted edges, the share it distrusts.");
+    table_remark(t, "Means over the seeds, as shares of 1. Dropped, by own rule: test accuracy of "
+                    "a GCN without the distrusted edges. Kept: share of edges that the rule "
+                    "trusts. Found: share of planted edges that it distrusts.");
     report_table(r, t);
     t = NULL;
 done:

@@ -71,10 +71,10 @@ static consm_status claim_cora(struct report *r, const struct corners *c)
     TRY(view_above(&lifts, &p_lift, &c->only_same, &c->all));
     TRY(view_above(&drops, &p_drop, &c->all, &c->only_other));
     view_printf(&claim,
-                "On Cora, removing all edges between classes lifts GCN from %.1f to "
-                "%.1f %%, and removing all inside classes drops it to %.1f %%.",
+                "On Cora, removing all edges between classes raises GCN from %.1f to %.1f %%; "
+                "removing all edges within classes lowers it to %.1f %%.",
                 paper_pruning_whole, paper_pruning_no_other, paper_pruning_no_same);
-    view_printf(&detail, "%.1f to %.1f %% (p = %.3f), and %.1f %% (p = %.3f) here.",
+    view_printf(&detail, "Here: %.1f to %.1f %% (p = %.3f), and %.1f %% (p = %.3f).",
                 100 * c->all.mean, 100 * c->only_same.mean, p_lift, 100 * c->only_other.mean,
                 p_drop);
     report_claim(r, claim.text, lifts && drops, detail.text);
@@ -98,23 +98,22 @@ static consm_status add_claims(struct report *r, const char *dataset, const stru
     if (cora)
         TRY(claim_cora(r, c));
     TRY(view_above(&more, &p, &inside, &between));
-    view_printf(&claim,
-                "Removing edges inside classes matters more than removing edges between "
-                "them (%s).",
-                title);
-    view_printf(&detail,
-                "Without the former GCN changes by %+.1f points, without the latter by "
-                "%+.1f (p = %.3f).",
-                -100 * inside.mean, 100 * (c->only_same.mean - c->all.mean), p);
+    view_printf(
+        &claim,
+        "Removing edges within classes matters more than removing edges between classes (%s).",
+        title);
+    view_printf(
+        &detail,
+        "Without the former, GCN changes by %+.1f points; without the latter, by %+.1f (p = %.3f).",
+        -100 * inside.mean, 100 * (c->only_same.mean - c->all.mean), p);
     report_claim(r, claim.text, more, detail.text);
     if (cora)
         goto done;
     TRY(view_above(&helps, &p, &c->only_other, &c->none));
-    view_printf(&claim, "When edges inside classes are gone, those between classes help (%s).",
-                title);
+    view_printf(&claim, "Without edges within classes, edges between classes help (%s).", title);
     view_printf(&detail,
-                "GCN has %.1f %% without any edge and %.1f %% with those between "
-                "classes alone (p = %.3f).",
+                "GCN has %.1f %% without any edge and %.1f %% with only the edges between classes "
+                "(p = %.3f).",
                 100 * c->none.mean, 100 * c->only_other.mean, p);
     report_claim(r, claim.text, helps, detail.text);
 done:
@@ -155,8 +154,8 @@ static consm_status add_map(struct report *r, const struct study_view *v, const 
     view_printf(&caption, "Test accuracy, mean of %d seeds. Top right: the whole graph.",
                 (int)v->options->seeds);
     struct heat_map map = {.words = {name.text, head.text, caption.text, NULL},
-                           .x = {.label = "Edges between classes kept", .unit = "%"},
-                           .y = {.label = "Edges inside classes kept", .unit = "%"},
+                           .x = {.label = "Share of edges between classes kept", .unit = "%"},
+                           .y = {.label = "Share of edges within classes kept", .unit = "%"},
                            .column = label,
                            .row = label,
                            .columns = steps,
@@ -178,9 +177,9 @@ static consm_status pruning_render(struct report *r, const struct study_view *v)
     const char *set[STUDY_MOST];
     int sets = options_datasets(set, v->options, preferred);
     report_section(r, "Pruning (Figure 1)",
-                   "A GCN trained while shares of the edges inside and between classes are removed "
-                   "at random. Which edges are which is read from true labels: an oracle "
-                   "experiment about the graph, not a method.");
+                   "A GCN is trained while shares of the edges within and between classes are "
+                   "removed at random. The kind of an edge is known from true labels: this is an "
+                   "oracle experiment about the graph, not a method.");
     for (int s = 0; s < sets; s++)
         TRY(add_map(r, v, set[s]));
 done:
@@ -190,7 +189,7 @@ done:
 const struct study_def study_pruning = {
     .name = "pruning",
     .title = "Pruning (Figure 1)",
-    .about = "GCN while edges inside and between classes are removed (Fig. 1)",
+    .about = "GCN while edges within and between classes are removed (Fig. 1)",
     .plan = pruning_plan,
     .render = pruning_render,
 };

@@ -111,7 +111,7 @@ done:
 
 const char *const published_source =
     "Jin et al., “Graph structure learning for robust graph neural networks”, KDD 2020, Table 2 "
-    "(other programs and settings; of Pro-GNN the better of its two forms)";
+    "(other programs and settings; for Pro-GNN the better of its two variants)";
 
 #define NO ((double)NAN)
 

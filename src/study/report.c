@@ -92,8 +92,8 @@ static consm_status add_graph(struct report *r, const struct graph_view *g, bool
     view_printf(&name, "neighbourhood-%s", g->name);
     view_printf(&title, "A neighbourhood in %s", shown);
     struct figure_words words = {
-        name.text, title.text, "Edges coloured by trust: the chance that both ends share a class.",
-        NULL};
+        name.text, title.text,
+        "Edge colour: trust, the probability that both ends have the same class.", NULL};
     if (first) {
         TRY(figure_neighbourhood(&f, &words, g, telling_node(g)));
         report_figure(r, f);
@@ -119,10 +119,9 @@ static consm_status add_graphs(struct report *r, const struct study_view *v)
             const struct graph_view *g = graph_file_view(file);
             if (g->start[g->nodes] / 2 <= MOST_GRAPH_EDGES) {
                 if (shown == 0)
-                    report_section(
-                        r, "Which edges to trust",
-                        "Choose a node and see its neighbourhood: ConSM's trust in every "
-                        "edge, the true class and the predicted one.");
+                    report_section(r, "Which edges to trust",
+                                   "Choose a node to see its neighbourhood: ConSM's trust in every "
+                                   "edge, the true class and the predicted class.");
                 TRY(add_graph(r, g, shown++ == 0));
             }
             graph_file_free(file);
@@ -201,7 +200,7 @@ consm_status folder_report(struct report **out, struct study_folder *f, const ch
         }
     }
     if (!any)
-        TRY(status_fail(CONSM_ENOTFOUND, "%s: no study was made in this folder", f->path));
+        TRY(status_fail(CONSM_ENOTFOUND, "%s: the folder contains no study", f->path));
     add_origins(r, f);
     TRY(report_status(r));
     *out = r;

@@ -108,7 +108,7 @@ static void add_printed(struct table *t, const struct accuracies *a)
             table_mark(t, TABLE_MUTED);
         }
     }
-    table_remark(t, view_printf(&words, "“Published”: figures of others, not measured here: %s.",
+    table_remark(t, view_printf(&words, "“Published”: results of others, not measured here: %s.",
                                 published_source));
 }
 
@@ -126,25 +126,25 @@ static const char *about(enum study_plant plant)
 {
     switch (plant) {
     case PLANT_METATTACK:
-        return "The share of changed edges is in the head. Split: 10 % train, 10 % validate, 80 % "
-               "test.";
+        return "The column head gives the share of changed edges. Split: 10 % training, 10 % "
+               "validation, 80 % test.";
     case PLANT_NETTACK:
-        return "Accuracy of the attacked nodes alone; in the head how many edges of each were "
-               "changed.";
+        return "Accuracy on the attacked nodes only. The column head gives the number of changed "
+               "edges per node.";
     case PLANT_DICE:
-        return "Half of the budget removes edges inside classes, half joins different classes; the "
-               "attacker knows every label.";
+        return "Half of the budget removes edges within classes, the other half joins different "
+               "classes. The attacker knows every label.";
     case PLANT_PGD:
-        return "The attacker trains a GCN on the clean graph, knows the labels of training, "
-               "believes its GCN for all other nodes and follows its gradient.";
+        return "The attacker trains a GCN on the clean graph, knows the training labels, uses the "
+               "GCN's predictions for all other nodes, and follows its gradient.";
     case PLANT_TRUSTED_GCN:
-        return "The attacker knows every label, trains a GCN on the clean graph and joins only "
-               "pairs of different classes on which its GCN agrees (a half or more) and whose "
-               "features are as alike as those of the median edge.";
+        return "The attacker knows every label, trains a GCN on the clean graph, and joins only "
+               "pairs of different classes for which the GCN's agreement is at least one half and "
+               "whose features are as similar as those of the median edge.";
     case PLANT_TRUSTED_CONSM:
-        return "The attacker knows every label, trains ConSM on the clean graph and joins only "
-               "pairs of different classes whose trust reaches its threshold.";
-    default: return "Edges are added between any two nodes.";
+        return "The attacker knows every label, trains ConSM on the clean graph, and joins only "
+               "pairs of different classes whose trust reaches ConSM's threshold.";
+    default: return "Edges are added between random nodes.";
     }
 }
 
@@ -152,7 +152,7 @@ static consm_status add_figure(struct report *r, const struct accuracies *a, con
                                const struct robust_table *table)
 {
     static const char *const shown[] = {"GCN", "GCN-Jaccard", "ConSM",
-                                        "GCN on ConSM's clean graph"};
+                                        "GCN on the graph cleaned by ConSM"};
     consm_status st = CONSM_OK;
     struct study_line line[5];
     struct view_words full, head;
@@ -172,7 +172,7 @@ static consm_status add_figure(struct report *r, const struct accuracies *a, con
     view_printf(&full, "%s-lines", name);
     view_printf(&head, "%s: accuracy under Metattack", view_dataset_title(table->dataset, title));
     struct line_chart chart = {
-        .words = {full.text, head.text, "Test accuracy against the share of changed edges.", NULL},
+        .words = {full.text, head.text, "Test accuracy by share of changed edges.", NULL},
         .x = {.label = "Changed edges", .unit = "%"},
         .y = {.label = "Test accuracy", .unit = "%"}};
     if (lines > 0) {
@@ -207,8 +207,8 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     table_remark(t, about(table->plant));
     table_remark(t, v->options->seeds < VIEW_ENOUGH
                         ? "Too few seeds to test differences."
-                        : "Ties with the best: paired Wilcoxon tests over the same seeds, "
-                          "Holm-corrected within a column, p ≥ 0.05.");
+                        : "Ties with the best: p ≥ 0.05 in paired Wilcoxon tests over the same "
+                          "seeds, Holm-corrected within a column.");
     report_table(r, t);
     t = NULL;
     if (table->plant == PLANT_METATTACK)
@@ -237,7 +237,7 @@ static void add_heads(struct table *t)
 {
     table_column(t, "Graph", TABLE_LEFT, NULL);
     table_column(t, "Attack", TABLE_LEFT, NULL);
-    table_column(t, "Strength", TABLE_LEFT, "changed edges for one of the graph's own");
+    table_column(t, "Strength", TABLE_LEFT, "changed edges per edge of the graph");
 }
 
 static void begin_row(struct table *t, const struct robust_column *c)
@@ -272,14 +272,14 @@ static consm_status add_pairs(struct report *r, const struct study_view *v, cons
     int count[3] = {0, 0, 0}, tested = 0;
     TRY(ZNEW(p, 1));
     TRY(robust_pairs_fill(p, v, model, field));
-    TRY(table_new(&t, name, view_printf(&words, "ConSM against %s", title)));
+    TRY(table_new(&t, name, view_printf(&words, "ConSM compared with %s", title)));
     add_heads(t);
     table_column(t, "ConSM", TABLE_RIGHT, "test accuracy in percent");
     table_column(t, title, TABLE_RIGHT, "test accuracy in percent");
     table_column(t, "Difference", TABLE_RIGHT, "in points");
     table_column(t, "p", TABLE_RIGHT, "paired Wilcoxon test over the seeds");
     table_column(t, "p (Holm)", TABLE_RIGHT, "corrected over all rows of this table");
-    table_column(t, "ConSM is", TABLE_LEFT, "at 0.05, by the corrected p");
+    table_column(t, "ConSM is", TABLE_LEFT, "at 0.05, with the corrected p");
     for (int c = 0; c < p->count; c++) {
         if (p->ours[c].n == 0 || p->theirs[c].n == 0)
             continue;
@@ -288,11 +288,10 @@ static consm_status add_pairs(struct report *r, const struct study_view *v, cons
         count[verdict(p, c)]++;
     }
     if (tested > 0)
-        report_summary(r,
-                       view_printf(&words,
-                                   "Under attack ConSM is ahead of %s on %d of %d graphs, behind "
-                                   "on %d (paired Wilcoxon tests, Holm over all graphs).",
-                                   title, count[AHEAD], tested, count[BEHIND]));
+        report_summary(r, view_printf(&words,
+                                      "Under attack, ConSM is better than %s on %d of %d graphs, "
+                                      "worse on %d (paired Wilcoxon tests, Holm over all graphs).",
+                                      title, count[AHEAD], tested, count[BEHIND]));
     if (p->count > 0) {
         report_table(r, t);
         t = NULL;
@@ -319,7 +318,7 @@ static consm_status add_trust(struct report *r, const struct study_view *v)
     struct study_cell cell;
     struct table *t = NULL;
     int tables = consm ? robust_tables(table, v) : 0;
-    TRY(table_new(&t, "robust-trust", "What ConSM's trust makes of an attack"));
+    TRY(table_new(&t, "robust-trust", "Response of ConSM's trust to an attack"));
     add_heads(t);
     for (int i = 0; i < 5; i++)
         table_column(t, head[i], TABLE_RIGHT, NULL);
@@ -339,10 +338,9 @@ static consm_status add_trust(struct report *r, const struct study_view *v)
             }
         }
     }
-    table_remark(t,
-                 "Means over the seeds. Added, removed: edges of the attack; AUC: own edges above "
-                 "added ones by trust; passed: the share of added edges that trust keeps; kept: "
-                 "the share of all edges.");
+    table_remark(t, "Means over the seeds. Added, removed: edges of the attack. AUC: the graph's "
+                    "own edges against added ones, ranked by trust. Passed: share of added edges "
+                    "that trust keeps. Kept: share of all edges.");
     if (tables > 0) {
         report_table(r, t);
         t = NULL;
@@ -383,14 +381,13 @@ static consm_status add_knowing(struct report *r, const struct study_view *v,
     }
     if (sets > 0 && !isnan(clean[0] + clean[1] + attacked[0] + attacked[1]))
         report_summary(
-            r, view_printf(
-                   &words,
-                   "An attacker who adds only trusted edges (%s, up to 25 %% of the "
-                   "edges) takes %.1f points from ConSM and %.1f from a GCN, on average over "
-                   "%d graph%s.",
-                   plant == PLANT_TRUSTED_GCN ? "found by a surrogate" : "found by ConSM itself",
-                   100 * (clean[0] - attacked[0]) / sets, 100 * (clean[1] - attacked[1]) / sets,
-                   sets, sets == 1 ? "" : "s"));
+            r, view_printf(&words,
+                           "An attacker who adds only trusted edges (%s, up to 25 %% of the edges) "
+                           "costs ConSM %.1f points and a GCN %.1f, on average over %d graph%s.",
+                           plant == PLANT_TRUSTED_GCN ? "found by a surrogate"
+                                                      : "found by ConSM itself",
+                           100 * (clean[0] - attacked[0]) / sets,
+                           100 * (clean[1] - attacked[1]) / sets, sets, sets == 1 ? "" : "s"));
 done:
     return st;
 }
@@ -402,13 +399,12 @@ static consm_status robust_render(struct report *r, const struct study_view *v)
     int tables = robust_tables(table, v);
     report_section(
         r, "Attacks",
-        "Every method on attacked graphs. Published attacks are the files of Pro-GNN with "
-        "its splits; the others are made here on the clean graph, and every method is "
-        "then trained on what they leave. GCN-Jaccard drops edges whose features overlap "
-        "by less than 1 %; GCN-SVD takes the largest entries, ten for each edge, of the "
-        "approximation of rank 5, 15 or 50, "
-        "as validation says; GNNGuard's cleaning drops edges that one of its layers "
-        "prunes. ConSM's clean graph is that of `consm clean`.");
+        "Every method on attacked graphs. Published attacks are Pro-GNN's files with its splits; "
+        "the others are computed here on the clean graph. Every method is then trained on the "
+        "attacked graph. GCN-Jaccard drops edges whose features overlap by less than 1 %. GCN-SVD "
+        "keeps the largest entries, ten per edge, of the approximation of rank 5, 15 or 50, chosen "
+        "by validation. GNNGuard's cleaning drops edges that one of its layers prunes. ConSM's "
+        "clean graph is the one of `consm clean`.");
     for (int t = 0; t < tables; t++)
         TRY(add_table(r, v, &table[t]));
     TRY(add_pairs(r, v, "robust-pairs", "consm", "clean.acc", "a GCN on its own clean graph"));
@@ -423,7 +419,7 @@ done:
 const struct study_def study_robust = {
     .name = "robust",
     .title = "Attacks",
-    .about = "what accuracy published attacks and our own leave, by method",
+    .about = "accuracy under published attacks and our own, by method",
     .open = robust_open,
     .plan = robust_plan,
     .render = robust_render,

@@ -105,10 +105,10 @@ int robust_rows(struct robust_row *row, const struct study_options *o, enum stud
         if (gcn) {
             add_row(row, &count, model, "jaccard.acc", "GCN-Jaccard");
             add_row(row, &count, model, "svd.acc", "GCN-SVD");
-            add_row(row, &count, model, "gnnguard.acc", "GCN, cleaned as GNNGuard");
+            add_row(row, &count, model, "gnnguard.acc", "GCN on the graph cleaned by GNNGuard");
         }
         if (consm)
-            add_row(row, &count, model, "clean.acc", "GCN on ConSM's clean graph");
+            add_row(row, &count, model, "clean.acc", "GCN on the graph cleaned by ConSM");
     }
     return count;
 }
@@ -119,7 +119,7 @@ const char *robust_title(char title[128], const struct robust_column *c, bool wi
     if (c->rate == 0)
         snprintf(rate, sizeof rate, "clean");
     else if (c->plant == PLANT_NETTACK)
-        snprintf(rate, sizeof rate, "%g a target", c->rate);
+        snprintf(rate, sizeof rate, "%g per target", c->rate);
     else
         snprintf(rate, sizeof rate, "%g %%", 100 * c->rate);
     if (with_set)

@@ -100,7 +100,7 @@ static consm_status read_line(struct runs *r, const char *line, size_t length, l
                         error.column, error.text));
     if (!record_key(record))
         TRY(status_fail(CONSM_EFORMAT,
-                        "%s: line %lld: found JSON without \"key\": expected a run record", r->path,
+                        "%s: line %lld: the JSON has no \"key\": expected a run record", r->path,
                         number));
     TRY(reserve(r));
     keep(r, record);
@@ -140,7 +140,7 @@ static consm_status open_for_append(struct runs *r)
     if (r->fd < 0)
         return status_fail(CONSM_EIO, "%s: cannot open: %s", r->path, strerror(errno));
     if (flock(r->fd, LOCK_EX | LOCK_NB) != 0)
-        return status_fail(CONSM_EIO, "%s: another process is writing it", r->path);
+        return status_fail(CONSM_EIO, "%s: another process is writing to it", r->path);
     return CONSM_OK;
 }
 
@@ -148,7 +148,7 @@ static consm_status cut_torn_line(struct runs *r)
 {
     struct stat info;
     if (fstat(r->fd, &info) != 0 || ftruncate(r->fd, info.st_size - (off_t)r->torn) != 0)
-        return status_fail(CONSM_EIO, "%s: cannot cut its torn last line: %s", r->path,
+        return status_fail(CONSM_EIO, "%s: cannot remove its incomplete last line: %s", r->path,
                            strerror(errno));
     return CONSM_OK;
 }
@@ -230,9 +230,9 @@ static consm_status write_line(struct runs *r, const char *line, size_t length)
         return CONSM_OK;
     int cause = written >= 0 && written < (ssize_t)length ? ENOSPC : errno;
     if (ftruncate(r->fd, before.st_size) != 0)
-        return status_fail(CONSM_EIO, "%s: writing failed (%s) and left half a line", r->path,
+        return status_fail(CONSM_EIO, "%s: cannot write (%s); the last line is incomplete", r->path,
                            strerror(cause));
-    return status_fail(CONSM_EIO, "%s: writing failed: %s", r->path, strerror(cause));
+    return status_fail(CONSM_EIO, "%s: cannot write: %s", r->path, strerror(cause));
 }
 
 static consm_status make_record(json_t **out, const json_t *config, const json_t *result)
@@ -248,13 +248,13 @@ static consm_status make_record(json_t **out, const json_t *config, const json_t
     record = json_object();
     if (!record || json_object_set_new(record, "key", json_string(key)) != 0 ||
         json_object_set_new(record, "config", json_deep_copy(config)) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "runs: no memory for a record"));
+        TRY(status_fail(CONSM_ENOMEM, "runs: out of memory for a record"));
     json_object_foreach((json_t *)result, name, value)
     {
         if (json_object_get(record, name))
-            TRY(status_fail(CONSM_EINVAL, "runs: a result may not have a field \"%s\"", name));
+            TRY(status_fail(CONSM_EINVAL, "runs: a result must not have a field \"%s\"", name));
         if (json_object_set_new(record, name, json_deep_copy(value)) != 0)
-            TRY(status_fail(CONSM_ENOMEM, "runs: no memory for a record"));
+            TRY(status_fail(CONSM_ENOMEM, "runs: out of memory for a record"));
     }
     *out = record;
     return CONSM_OK;

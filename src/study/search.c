@@ -39,7 +39,7 @@ static consm_status convert(json_t **out, struct reader *r, int index, int depth
         return fault(r->path, at, depth > DEEPEST ? "nested too deeply" : "too many values");
     if (at->type == YAML_SCALAR_NODE) {
         *out = json_stringn((const char *)at->data.scalar.value, at->data.scalar.length);
-        return *out ? CONSM_OK : fault(r->path, at, "no valid UTF-8");
+        return *out ? CONSM_OK : fault(r->path, at, "not valid UTF-8");
     }
     bool list = at->type == YAML_SEQUENCE_NODE;
     *out = list ? json_array() : json_object();
@@ -48,7 +48,7 @@ static consm_status convert(json_t **out, struct reader *r, int index, int depth
              item < at->data.sequence.items.top; item++) {
             TRY(convert(&child, r, *item, depth + 1));
             if (json_array_append_new(*out, child) != 0)
-                TRY(status_fail(CONSM_ENOMEM, "%s: no memory", r->path));
+                TRY(status_fail(CONSM_ENOMEM, "%s: out of memory", r->path));
         }
     for (yaml_node_pair_t *pair = list ? NULL : at->data.mapping.pairs.start;
          pair && pair < at->data.mapping.pairs.top; pair++) {
@@ -57,10 +57,10 @@ static consm_status convert(json_t **out, struct reader *r, int index, int depth
             TRY(fault(r->path, key, "found a list or mapping: expected a name"));
         const char *name = (const char *)key->data.scalar.value;
         if (json_object_get(*out, name))
-            TRY(fault(r->path, key, "a name that stands here twice"));
+            TRY(fault(r->path, key, "duplicate name"));
         TRY(convert(&child, r, pair->value, depth + 1));
         if (json_object_set_new(*out, name, child) != 0)
-            TRY(fault(r->path, key, "no valid UTF-8"));
+            TRY(fault(r->path, key, "not valid UTF-8"));
     }
 done:
     if (st < 0) {
@@ -77,15 +77,15 @@ static consm_status parse(json_t **out, const unsigned char *text, size_t size, 
     struct reader r = {.path = path, .left = MOST_VALUES};
     bool loaded = false;
     if (!yaml_parser_initialize(&parser))
-        return status_fail(CONSM_ENOMEM, "%s: no memory for a YAML parser", path);
+        return status_fail(CONSM_ENOMEM, "%s: out of memory for a YAML parser", path);
     yaml_parser_set_input_string(&parser, text ? text : (const unsigned char *)"", size);
     if (!(loaded = yaml_parser_load(&parser, &r.doc)))
         TRY(status_fail(CONSM_EFORMAT, "%s: line %zu, column %zu: %s", path,
                         parser.problem_mark.line + 1, parser.problem_mark.column + 1,
-                        parser.problem ? parser.problem : "no YAML"));
+                        parser.problem ? parser.problem : "not valid YAML"));
     const yaml_node_t *root = yaml_document_get_root_node(&r.doc);
     if (!root || root->type != YAML_MAPPING_NODE)
-        TRY(status_fail(CONSM_EFORMAT, "%s: expected sections named `common` or like a model",
+        TRY(status_fail(CONSM_EFORMAT, "%s: expected sections named `common` or a model's name",
                         path));
     TRY(convert(out, &r, 1, 1)); /* libyaml counts nodes from 1, the root first */
 done:
@@ -119,7 +119,7 @@ static consm_status draw_one(struct config *c, const char *name, const json_t *c
         size_t at = (size_t)(u * (double)json_array_size(choices));
         const char *value = json_string_value(json_array_get(choices, at));
         if (!value)
-            return status_fail(CONSM_EINVAL, "%s: a choice is a list, expected a value", name);
+            return status_fail(CONSM_EINVAL, "%s: an option is a list, expected a value", name);
         return config_set(c, name, value);
     }
     double low = bound(choices, "low"), high = bound(choices, "high");

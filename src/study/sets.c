@@ -95,7 +95,7 @@ consm_status sets_open_graph(struct study_sets *s, const char *name, const struc
     TRY(data_open(&set->data, path, NULL));
     TRY(dataset_graph(&set->prepared.graph, set->data, NULL));
     if (json_object_set_new(s->hashes, name, json_string(set->data->sha256)) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for the data's hashes"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for the data's hashes"));
 done:
     mem_free(path);
     return st;
@@ -111,7 +111,7 @@ consm_status sets_graph(const struct csr **out, const struct study_sets *s, cons
 consm_status sets_open(struct study_sets *s, const char *name, const struct data_options *o)
 {
     if (!s->hashes && !(s->hashes = json_object()))
-        return status_fail(CONSM_ENOMEM, "no memory for the data's hashes");
+        return status_fail(CONSM_ENOMEM, "out of memory for the data's hashes");
     return generate_knows(name) || sets_find(s, name) ? CONSM_OK : open_one(s, name, o);
 }
 

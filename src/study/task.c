@@ -15,7 +15,7 @@ consm_status task_number(json_t *object, const char *name, double value)
     json_t *number = isfinite(value) ? json_real(value) : json_null();
     return json_object_set_new(object, name, number) == 0
                ? CONSM_OK
-               : status_fail(CONSM_ENOMEM, "no memory for a result");
+               : status_fail(CONSM_ENOMEM, "out of memory for a result");
 }
 
 double task_value(const json_t *object, const char *name)
@@ -57,7 +57,7 @@ consm_status task_record(json_t *result, const struct train_result *r)
         json_object_set_new(result, "best_epoch", json_integer(r->best_epoch)) != 0 ||
         json_object_set_new(result, "epochs", json_integer(r->epochs)) != 0 ||
         json_object_set_new(result, "params", json_integer(r->params)) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     return st;
 }
@@ -73,7 +73,7 @@ static consm_status record_choice(json_t *result, const struct session *s)
         return CONSM_OK;
     TRY(plan_parameters(&chosen, &s->options.config));
     if (json_object_set_new(result, "chosen", chosen) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     return st;
 }
@@ -139,7 +139,7 @@ static consm_status train_ensemble(json_t *result, const struct task_input *in)
     if (json_object_set_new(result, "rule",
                             json_string(ensemble_rule_name[model->ensemble.rule])) != 0 ||
         json_object_set_new(result, "picked", json_integer(model->ensemble.picked)) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     consm_model_free(model);
     roles_free(&roles);
@@ -235,7 +235,7 @@ consm_status task_curve(json_t *result, const struct task_input *in)
         json_object_set(result, "curve_val", curve.val) != 0 ||
         json_object_set(result, "curve_test", curve.test) != 0 ||
         json_object_set(result, "curve_best_val", curve.best) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a curve"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a curve"));
 done:
     json_decref(curve.epoch);
     json_decref(curve.val);
@@ -258,7 +258,7 @@ consm_status task_run(json_t **result, const struct task_input *in)
     };
     *result = json_object();
     if (!*result)
-        return status_fail(CONSM_ENOMEM, "no memory for a result");
+        return status_fail(CONSM_ENOMEM, "out of memory for a result");
     consm_status st = task[in->run->task](*result, in);
     if (st < 0) {
         json_decref(*result);

@@ -69,11 +69,11 @@ static consm_status measure(json_t *result, struct covering *v, const float *log
     v->data.probability = probability;
     for (size_t w = 0; w < sizeof way / sizeof *way; w++) {
         if (!(to = json_object()))
-            TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+            TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
         for (size_t k = 0; k < sizeof levels / sizeof *levels; k++)
             TRY(add_level(to, v, levels[k], way[w].smoothing));
         if (json_object_set(result, way[w].name, to) != 0)
-            TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+            TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
         json_decref(to);
         to = NULL;
     }

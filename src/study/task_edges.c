@@ -92,7 +92,7 @@ static consm_status add_calibration(json_t *to, struct judged *j, const float *p
     if (fault || json_object_set(to, "bin_count", count) != 0 ||
         json_object_set(to, "bin_predicted", predicted) != 0 ||
         json_object_set(to, "bin_observed", observed) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     json_decref(count);
     json_decref(predicted);
@@ -110,7 +110,7 @@ static consm_status add_judgement(json_t *result, const char *name, struct judge
         TRY(add_ranking(to, j, score, w));
     TRY(add_calibration(to, j, probability));
     if (json_object_set(result, name, to) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     json_decref(to);
     return st;
@@ -127,7 +127,7 @@ static consm_status add_witnesses(json_t *result, struct judged *j, const struct
     for (enum which which = EVERY; which <= TEST_END; which++) {
         json_t *to = json_object();
         if (!to || json_object_set_new(result, name[which], to) != 0)
-            TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+            TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
         for (int w = 0; w < WITNESSES; w++) {
             for (int64_t e = 0; e < t->edges->count; e++)
                 score[e] = t->witness[e * WITNESSES + w];

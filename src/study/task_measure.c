@@ -40,7 +40,7 @@ consm_status task_cost(json_t *result, const struct task_input *in)
     TRY(task_number(result, "data_mb", fresh ? data_mb : (double)NAN));
     if (json_object_set_new(result, "edges", json_integer(graph->nnz / 2)) != 0 ||
         json_object_set_new(result, "nodes", json_integer(graph->rows)) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     mem_free(role);
     return st;
@@ -65,7 +65,7 @@ consm_status task_facts(json_t *result, const struct task_input *in)
         put(result, "val", f.split_size[SPLIT_VAL]) |
         put(result, "test", f.split_size[SPLIT_TEST]) | put(result, "copies", f.copies.nodes) |
         put(result, "leaked", f.copies.leaked))
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
     TRY(task_number(result, "homophily", f.homophily.edge));
     TRY(task_number(result, "adjusted_homophily", f.homophily.adjusted));
     TRY(task_number(result, "leaked_share", f.copies.leaked_share));

@@ -131,7 +131,7 @@ static consm_status judge(struct planting *t, const char *name, bool has_rule)
     TRY(train_again(&accuracy, t, t->kept));
     TRY(task_number(to, "dropped_acc", accuracy));
     if (json_object_set(t->result, name, to) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     json_decref(to);
     return st;

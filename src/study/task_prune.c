@@ -82,7 +82,7 @@ consm_status task_prune(json_t *result, const struct task_input *in)
     TRY(train_once(&trained, &problem, &options, in->threads));
     TRY(task_record(result, &trained));
     if (json_object_set_new(result, "edges", json_integer(graph->nnz / 2)) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     views_free(views);
     csr_free(graph);

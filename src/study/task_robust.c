@@ -43,7 +43,7 @@ static consm_status add_defence(struct robust *t, const char *name, const struct
     TRY(task_number(to, "kept", (double)(on->graph->nnz / 2) / (double)t->planted.edges->count));
     if (!(other && task_value(other, "val_acc") >= trained.val_acc) &&
         json_object_set(t->result, name, to) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
 done:
     json_decref(to);
     return st;
@@ -113,7 +113,7 @@ static consm_status clean_by_trust(struct robust *t)
     }
     TRY(stats_auc(&auc, trust.score, t->kept, p->edges->count));
     if (!(to = json_object()) || json_object_set_new(t->result, "trust", to) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
     TRY(task_number(to, "auc", auc));
     TRY(task_number(to, "passed", (double)passed / (double)p->count)); /* null: nothing was added */
 done:

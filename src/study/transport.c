@@ -77,12 +77,12 @@ static void add_claim(struct report *r, const char *title, const struct study_ce
         return;
     struct stats_interval interval = stats_t_interval(gain, n, 0.95);
     view_printf(&claim, "The Monge map works better than linear transport (%s).", title);
-    view_printf(
-        &detail,
-        "Edge F1 %.3f against %.3f (95 %% interval of the difference %.3f to %.3f), accuracy "
-        "%.1f against %.1f %%; the nearest reference has %.3f and %.1f %%.",
-        (f1[1].mean + f1[2].mean) / 2, (f1[3].mean + f1[4].mean) / 2, interval.low, interval.high,
-        (accuracy[1] + accuracy[2]) / 2, (accuracy[3] + accuracy[4]) / 2, f1[0].mean, accuracy[0]);
+    view_printf(&detail,
+                "Edge F1 %.3f and %.3f (95 %% interval of the difference %.3f to %.3f), accuracy "
+                "%.1f and %.1f %%; the nearest reference has %.3f and %.1f %%.",
+                (f1[1].mean + f1[2].mean) / 2, (f1[3].mean + f1[4].mean) / 2, interval.low,
+                interval.high, (accuracy[1] + accuracy[2]) / 2, (accuracy[3] + accuracy[4]) / 2,
+                f1[0].mean, accuracy[0]);
     report_claim(r, claim.text, interval.low > 0, detail.text);
 }
 
@@ -129,17 +129,19 @@ static consm_status transport_render(struct report *r, const struct study_view *
     const char *set[STUDY_MOST];
     int sets = sets_of(set, v->options);
     struct table *t = NULL;
-    report_section(r, "Transport (section 4.1)",
-                   "How the nodes of a subgraph go to reference points: to the nearest, by an "
-                   "entropy-regularised plan, by the optimal plan; and whether a node's mass may "
-                   "split (linear) or not (Monge). Two rounds, subgraphs of at most 64 nodes.");
-    TRY(table_new(&t, "transport", "Ways of transport in ConSM's matching"));
+    report_section(
+        r, "Transport (section 4.1)",
+        "How the nodes of a subgraph are assigned to reference points: to the nearest one, by an "
+        "entropy-regularised plan, or by the optimal plan; and whether a node's mass may split "
+        "(linear) or not (Monge). Two rounds, subgraphs of at most 64 nodes.");
+    TRY(table_new(&t, "transport", "Kinds of transport in ConSM's matching"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Transport", TABLE_LEFT, NULL);
     table_column(t, "Accuracy", TABLE_RIGHT, "test, percent; GCN backbone");
-    table_column(t, "F1, all edges", TABLE_RIGHT, "coefficients, true number of edges trusted");
+    table_column(t, "F1, all edges", TABLE_RIGHT,
+                 "coefficients; as many edges trusted as join the same class");
     table_column(t, "AUC, test edges", TABLE_RIGHT, "coefficients, edges with a test node");
-    table_column(t, "Seconds", TABLE_RIGHT, "of a run, others beside it");
+    table_column(t, "Seconds", TABLE_RIGHT, "of a run, while others ran too");
     for (int s = 0; s < sets; s++)
         TRY(add_rows(r, t, v, set[s]));
     report_table(r, t);
@@ -152,7 +154,7 @@ done:
 const struct study_def study_transport = {
     .name = "transport",
     .title = "Transport (section 4.1)",
-    .about = "nearest, Sinkhorn, exact; Monge against linear",
+    .about = "nearest, Sinkhorn and exact transport; Monge and linear maps",
     .plan = transport_plan,
     .render = transport_render,
 };

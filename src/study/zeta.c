@@ -100,11 +100,10 @@ static consm_status add_figures(struct report *r, const struct zeta_result *z, c
     int vertical = isnan(z->automatic) ? 0 : 2;
     view_dataset_title(dataset, title);
     view_printf(&name, "zeta-f1-%s", dataset);
-    view_printf(&head, "%s: edge F1 against ζ", title);
+    view_printf(&head, "%s: edge F1 by ζ", title);
     struct line_chart chart = {
         .words = {name.text, head.text,
-                  "F1 of ConSM's coefficients with the true number of edges "
-                  "inside classes trusted.",
+                  "F1 of ConSM's coefficients if as many edges are trusted as join the same class.",
                   NULL},
         .x = {.label = "Confidence ratio ζ", .fixed = true, .low = 0, .high = 1},
         .y = {.label = "Edge F1"},
@@ -113,7 +112,7 @@ static consm_status add_figures(struct report *r, const struct zeta_result *z, c
     TRY(lines_figure(&f, &chart, &z->f1, 1));
     report_figure(r, f);
     view_printf(&name, "zeta-accuracy-%s", dataset);
-    view_printf(&head, "%s: accuracy against ζ", title);
+    view_printf(&head, "%s: accuracy by ζ", title);
     chart.words = (struct figure_words){name.text, head.text, "GCN backbone.", NULL};
     chart.y = (struct figure_axis){.label = "Test accuracy", .unit = "%"};
     chart.rules = vertical;
@@ -153,7 +152,7 @@ static void add_row_and_claim(struct report *r, struct table *t, const struct ze
         return;
     view_printf(&claim, "The ζ with the best edge F1 on %s is near its homophily %.2f.", title,
                 paper->homophily);
-    view_printf(&detail, "Best at ζ = %.2f here (F1 %.3f; the whole line spans %.3f).", best,
+    view_printf(&detail, "Best at ζ = %.2f here (F1 %.3f; range of the curve %.3f).", best,
                 z->f1.y[by_f1], z->f1.y[by_f1] - lowest);
     report_claim(r, claim.text, fabs(best - z->homophily) <= 0.15, detail.text);
 }
@@ -167,22 +166,21 @@ static consm_status zeta_render(struct report *r, const struct study_view *v)
     int sets = sets_of(set, v->options);
     report_section(r, "Confidence ratio (RQ3)",
                    "ConSM with a GCN backbone for ζ from 0 to 1. The automatic ζ is estimated from "
-                   "training and validation labels; the true homophily is what an oracle would "
-                   "set.");
+                   "training and validation labels; an oracle would set the true homophily.");
     TRY(table_new(&t, "zeta", "Choosing ζ"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
-    table_column(t, "Homophily", TABLE_RIGHT, "share of edges inside a class");
+    table_column(t, "Homophily", TABLE_RIGHT, "share of edges between nodes of the same class");
     table_column(t, "Automatic ζ", TABLE_RIGHT, "estimated from known labels");
-    table_column(t, "Best ζ by F1", TABLE_RIGHT, "in brackets what the authors' program sets");
-    table_column(t, "F1 there", TABLE_RIGHT, NULL);
+    table_column(t, "Best ζ by F1", TABLE_RIGHT, "in brackets: the value in the authors' program");
+    table_column(t, "Its F1", TABLE_RIGHT, NULL);
     table_column(t, "Best ζ by test accuracy", TABLE_RIGHT, NULL);
-    table_column(t, "Accuracy there", TABLE_RIGHT, "percent");
-    table_column(t, "Accuracy, automatic", TABLE_RIGHT, "percent");
+    table_column(t, "Its accuracy", TABLE_RIGHT, "percent");
+    table_column(t, "Accuracy, automatic ζ", TABLE_RIGHT, "percent");
     for (int s = 0; s < sets; s++) {
         TRY(look_up(&z, v, set[s]));
         add_row_and_claim(r, t, &z, set[s]);
     }
-    table_remark(t, "The best values of ζ are read off test results: they say what could be had, "
+    table_remark(t, "The best values of ζ are taken from test results: they show what is possible, "
                     "not what was chosen.");
     report_table(r, t);
     t = NULL;

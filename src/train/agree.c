@@ -23,7 +23,7 @@ static consm_status agree_data(const struct problem *p)
     const int64_t shape[] = {p->nodes,      p->features,        p->classes,
                              p->graph->nnz, p->graph->val != 0, p->sparse ? p->sparse->nnz : -1};
     size_t n = (size_t)p->nodes, f = (size_t)p->features;
-    TRY(ranks_agree("a graph of another size", shape, sizeof shape));
+    TRY(ranks_agree("graph size", shape, sizeof shape));
     if (p->graph->partition) /* one file; its seal is compared in app/prepare.c */
         TRY(ranks_agree("edges", p->graph->start, (n + 1) * sizeof *p->graph->start));
     else
@@ -37,7 +37,7 @@ static consm_status agree_data(const struct problem *p)
     if (p->label) /* predictions have none */
         TRY(ranks_agree("labels", p->label, n * sizeof *p->label));
     if (p->role)
-        TRY(ranks_agree("a split", p->role, n * sizeof *p->role));
+        TRY(ranks_agree("split", p->role, n * sizeof *p->role));
 done:
     return st;
 }

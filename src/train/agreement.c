@@ -129,7 +129,7 @@ consm_status agreement_new(struct agreement **out, struct session *s)
     TRY(learner_open(&a->learner, s->backend, s->options.seed + 1));
     a->learner.what = "the agreement model's loss";
     a->learner.unit = "step";
-    a->learner.advice = "a smaller --match-lr may help";
+    a->learner.advice = "try a smaller --match-lr";
     TRY(record_programs(a));
     TRY(learner_start(&a->learner, s->options.seed + 1, false));
     if (a->near.params)

@@ -50,9 +50,8 @@ static consm_status standardize(struct session *s)
     const struct train_options *o = &s->options;
     int64_t n = problem->nodes, f = problem->features, low = 0, high = n;
     if (problem->sparse)
-        return status_fail(CONSM_EINVAL,
-                           "normalize_features standard: these features are sparse, and would not "
-                           "stay so; row keeps them sparse");
+        return status_fail(CONSM_EINVAL, "normalize_features standard: these features are sparse "
+                                         "and would become dense; use row");
     TRY(NEW(s->shift, f));
     TRY(NEW(s->scale, f));
     if (o->shift && o->scale) {
@@ -62,8 +61,8 @@ static consm_status standardize(struct session *s)
         memcpy(s->shift, problem->shift, (size_t)f * sizeof *s->shift);
         memcpy(s->scale, problem->scale, (size_t)f * sizeof *s->scale);
     } else if (problem->graph->partition) {
-        TRY(status_fail(CONSM_EFORMAT, "normalize_features standard: the folder does not say what "
-                                       "its columns are standardised by"));
+        TRY(status_fail(CONSM_EFORMAT, "normalize_features standard: the folder lacks the means "
+                                       "and deviations of its columns"));
     } else {
         TRY(columns_measure(s->shift, s->scale, problem->dense, n, f));
     }
@@ -85,10 +84,10 @@ consm_status session_prepare_features(struct session *s)
     if (way == FEATURES_STANDARD)
         return standardize(s);
     if (way == FEATURES_AUTO)
-        return status_fail(CONSM_EINVAL,
-                           "normalize_features auto: only training consm chooses; %s takes none, "
-                           "row or standard",
-                           s->options.model->name);
+        return status_fail(
+            CONSM_EINVAL,
+            "normalize_features auto works with consm only; for %s use none, row or standard",
+            s->options.model->name);
     if (way != FEATURES_ROW && !problem->graph->partition)
         return CONSM_OK;
     if (problem->sparse) {

@@ -17,7 +17,7 @@ static const float *node_at(const struct forest *f, int64_t i)
 
 static consm_status impossible(int64_t i, const char *what)
 {
-    return status_fail(CONSM_EFORMAT, "node %lld of the trees %s", (long long)i, what);
+    return status_fail(CONSM_EFORMAT, "trees: node %lld %s", (long long)i, what);
 }
 
 /* From the last node to the first: a leaf is a tree; a question takes the two trees right after it:
@@ -30,16 +30,16 @@ static consm_status find_roots(struct forest *f, int64_t columns)
         float column = at[FOREST_COLUMN];
         int64_t *top = f->root + f->trees;
         if (!isfinite(at[FOREST_SPLIT]))
-            return impossible(i, "has a number that is not finite");
+            return impossible(i, "contains a number that is not finite");
         if (column == -1) {
             f->root[f->trees++] = i;
             f->leaves++;
             continue;
         }
         if (!(column >= 0 && column < (float)columns && column == floorf(column)))
-            return impossible(i, "asks for a column that is not there");
+            return impossible(i, "uses a column that does not exist");
         if (f->trees < 2 || top[-1] != i + 1 || at[FOREST_RIGHT] != (float)(top[-2] - i))
-            return impossible(i, "does not have its two answers behind it");
+            return impossible(i, "does not have two children");
         f->root[--f->trees - 1] = i;
     }
     for (int64_t low = 0, high = f->trees - 1; low < high; low++, high--) {
@@ -58,7 +58,7 @@ consm_status forest_open(struct forest *out, const float *numbers, int64_t nodes
     TRY(NEW(out->root, nodes + 1));
     TRY(find_roots(out, columns));
     if (out->trees == 0 || out->trees % forest_group(classes) != 0)
-        TRY(status_fail(CONSM_EFORMAT, "there are %lld trees: expected a multiple of %lld",
+        TRY(status_fail(CONSM_EFORMAT, "trees: found %lld trees, expected a multiple of %lld",
                         (long long)out->trees, (long long)forest_group(classes)));
 done:
     if (st < 0)

@@ -100,7 +100,7 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
         }
     if (j->metric == METRIC_AVERAGE_PRECISION && j->rows > 0 && !found)
         TRY(status_fail(CONSM_EINVAL,
-                        "metric average-precision: no validation node is of that class"));
+                        "metric average-precision: no validation node has the positive class"));
     return CONSM_OK;
 done:
     judge_close(j);

@@ -14,18 +14,17 @@ consm_status procedure_find(const struct procedure **out, const struct train_opt
     if (strcmp(options->model->name, consm_procedure.model) == 0) {
         *out = &consm_procedure;
         if (kind != PROPAGATION_NONE)
-            return status_fail(CONSM_EINVAL, "propagation %s: consm brings its own, expected none",
+            return status_fail(CONSM_EINVAL,
+                               "propagation %s: consm has its own propagation loss: expected none",
                                config_names_propagation[kind]);
         if (options->config.distance == DISTANCE_SQUARED)
-            return status_fail(
-                CONSM_EINVAL,
-                "distance squared: consm measures by logits or probabilities; squared "
-                "is for propagation ngm and gam of other models");
+            return status_fail(CONSM_EINVAL, "distance squared: works with propagation ngm and "
+                                             "gam; for consm use logits or probabilities");
     } else if (strcmp(options->model->name, trees_procedure.model) == 0) {
         *out = &trees_procedure;
         if (kind != PROPAGATION_NONE)
             return status_fail(CONSM_EINVAL,
-                               "propagation %s: trees have no gradients, expected none",
+                               "propagation %s: trees have no gradients: expected none",
                                config_names_propagation[kind]);
     } else if (kind == PROPAGATION_GAM) {
         *out = &gam_procedure;

@@ -22,7 +22,7 @@ static consm_status collect_labelled(struct session *s)
         s->validation += problem->role[i] == SPLIT_VAL && problem->label[i] >= 0;
     }
     if (count == 0)
-        TRY(status_fail(CONSM_EINVAL, "no labelled node to train on"));
+        TRY(status_fail(CONSM_EINVAL, "there is no labelled node for training"));
     TRY(index_new(&s->labelled, count, problem->nodes));
     TRY(index_set(s->labelled, rows));
 done:
@@ -174,7 +174,7 @@ static consm_status start(struct session *s)
     snprintf(s->what, sizeof s->what, "%s: the loss", s->options.model->name);
     s->learner.what = s->what;
     s->learner.unit = "epoch";
-    s->learner.advice = "a smaller learning rate may help";
+    s->learner.advice = "try a smaller learning rate";
     TRY(learner_start(&s->learner, s->options.seed, !s->options.eval_only));
     if (s->options.begin)
         TRY(s->options.begin(s->options.begin_ctx, s->learner.params));
@@ -237,8 +237,8 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(procedure_find(&s->procedure, options));
     if (s->procedure && problem->graph->partition && !s->procedure->parts)
         TRY(status_fail(CONSM_EINVAL,
-                        "%s compares nodes all over the graph, and this one is in parts: train on "
-                        "graph.safetensors of its folder",
+                        "%s needs the whole graph, but this one is in parts: train on "
+                        "graph.safetensors from its folder",
                         s->procedure->model));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));

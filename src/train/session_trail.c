@@ -64,7 +64,7 @@ consm_status session_take_memory(bool *found, struct session *s, const char *pre
     session_touch(s, NULL);
     if (!trail_point_put(&s->learner, point) ||
         (s->procedure && s->procedure->sound && !s->procedure->sound(s)))
-        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible values of %s", name));
+        TRY(status_fail(CONSM_EFORMAT, "the checkpoint contains invalid values of %s", name));
 done:
     return st;
 }

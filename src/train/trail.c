@@ -26,7 +26,7 @@ consm_status trail_put(struct trail *t, const char *name, const void *data, size
     consm_status st = CONSM_OK;
     struct trail_block *b = find(t, name);
     if (strlen(name) >= TRAIL_NAME)
-        return status_fail(CONSM_ELIMIT, "a block called %.80s", name);
+        return status_fail(CONSM_ELIMIT, "a block named %.80s", name);
     if (b && b->bytes != bytes) {
         mem_free(b->data);
         b->data = NULL;
@@ -119,7 +119,7 @@ static consm_status look(bool *found, struct snapshot *out, const struct trail *
                              .best_loss = point->best_loss};
     if (!b || b->bytes % row != 0 || !moments_sound(out->numbers, out->size) ||
         !trail_point_put(&place, point))
-        return status_fail(CONSM_EFORMAT, "the checkpoint holds impossible values of %s", name);
+        return status_fail(CONSM_EFORMAT, "the checkpoint contains invalid values of %s", name);
     *more = point->more;
     return CONSM_OK;
 }
@@ -131,7 +131,7 @@ consm_status trail_take_learner(bool *found, const struct trail *t, const char *
     struct snapshot then = {0};
     TRY(look(found, &then, t, name, more));
     if (*found && then.size != l->params->size)
-        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible values of %s", name));
+        TRY(status_fail(CONSM_EFORMAT, "the checkpoint contains invalid values of %s", name));
     if (*found)
         TRY(snapshot_put(&then, l));
 done:

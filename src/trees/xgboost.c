@@ -151,8 +151,7 @@ static bool take_node(struct tree *t, int64_t i)
 static consm_status unknown_format(const struct plugin_services *services)
 {
     return services->fail(CONSM_EFORMAT,
-                          "libconsm_trees.so cannot read the trees that this version "
-                          "of XGBoost makes");
+                          "libconsm_trees.so cannot read the trees of this XGBoost version");
 }
 
 /* out (nodes, FOREST_COLUMNS): the trees in a booster's JSON. */
@@ -218,8 +217,7 @@ consm_status consm_boost(const struct boost_library **out, const struct plugin_s
     static const struct boost_library library = {boost_open, boost_round, boost_close};
     *out = NULL;
     if (layout != boost_layout())
-        return services->fail(CONSM_ENOTFOUND,
-                              "libconsm_trees.so is of another build than this consm");
+        return services->fail(CONSM_ENOTFOUND, "libconsm_trees.so is from another build of consm");
     *out = &library;
     return CONSM_OK;
 }

@@ -163,7 +163,7 @@ consm_status consm_save_choice(struct session *s, struct trial *t, struct sessio
     }
     if (stop)
         TRY(status_fail(CONSM_ECANCEL, o->vote ? "stopped during the refit"
-                                               : "stopped while the backbone was being chosen"));
+                                               : "stopped during the choice of the backbone"));
 done:
     return st;
 }
@@ -470,8 +470,9 @@ consm_status consm_choose_backbone(struct session *s)
     struct field field = {s, of};
     enter(of, s);
     if (of->entered == 0)
-        TRY(status_fail(CONSM_EINVAL, "no candidate backbone allows these parameters; name one "
-                                      "with --backbone"));
+        TRY(status_fail(
+            CONSM_EINVAL,
+            "no candidate backbone allows these parameters; choose one with --backbone"));
     if (s->options.take_up)
         TRY(s->options.take_up(s->options.checkpoint_ctx, s));
     if (!of->over && list)

@@ -61,7 +61,7 @@ consm_status consm_save_leg(struct session *s, struct session *trial, bool stop)
         TRY(o->checkpoint(o->checkpoint_ctx, s));
     }
     if (stop)
-        TRY(status_fail(CONSM_ECANCEL, "stopped while other edges were tried"));
+        TRY(status_fail(CONSM_ECANCEL, "stopped during the trials over other edges"));
 done:
     return st;
 }
@@ -121,7 +121,7 @@ consm_status consm_begin_course(struct session *s)
     if (!dropped || !best)
         return CONSM_OK;
     if (!flags_sound(dropped, edges) || !flags_sound(best, edges))
-        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible edges"));
+        TRY(status_fail(CONSM_EFORMAT, "the checkpoint contains invalid edges"));
     if (memcmp(dropped, clean->dropped, (size_t)edges) != 0)
         TRY(consm_train_without(s, dropped));
     memcpy(clean->best, best, (size_t)edges);

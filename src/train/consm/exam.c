@@ -315,8 +315,8 @@ consm_status consm_examine_matching(struct session *s)
     }
     at->quality.at_chance = at_chance(&at->quality, x.held_count);
     if (at->quality.at_chance)
-        log_info("seed %llu: matching knows no more than chance about pairs it did not learn "
-                 "(AUC %.3f on %lld held-out nodes): trust leaves it out",
+        log_info("seed %llu: matching is no better than chance on held-out pairs (AUC %.3f on %lld "
+                 "held-out nodes): trust ignores it",
                  (unsigned long long)s->options.seed, at->quality.held_auc,
                  (long long)x.held_count);
 done:

@@ -53,7 +53,7 @@ static consm_status take_fold(struct finalist *f)
     if (from->number != f->trial->number + 1 || !from->own)
         return CONSM_OK;
     if (from->count != count || from->repeat >= folds->repeats || from->fold >= FOLDS)
-        return status_fail(CONSM_EFORMAT, "the checkpoint holds impossible folds");
+        return status_fail(CONSM_EFORMAT, "the checkpoint contains invalid folds");
     memcpy(folds->once, from->once, (size_t)count * sizeof(float));
     memcpy(folds->logits, from->logits, (size_t)count * sizeof(float));
     f->course = (struct folds_course){from->repeat, from->fold, from->score, from->at};
@@ -83,7 +83,7 @@ static consm_status hear(void *ctx, struct session *network)
         TRY(o->checkpoint(o->checkpoint_ctx, s));
     }
     if (stop)
-        TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
+        TRY(status_fail(CONSM_ECANCEL, "stopped during the choice of the backbone"));
 done:
     return st;
 }

@@ -28,8 +28,8 @@ static consm_status refuse(const struct config *c)
     if (!needs)
         return CONSM_OK;
     return status_fail(CONSM_EINVAL,
-                       "this graph is in parts, where consm needs %s: give it graph.safetensors of "
-                       "its folder otherwise",
+                       "this graph is in parts, so consm needs %s; otherwise use graph.safetensors "
+                       "from its folder",
                        needs);
 }
 
@@ -122,8 +122,8 @@ consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     if (s->options.config.prune_by == PRUNE_BY_COEFFICIENTS)
-        return status_fail(CONSM_EINVAL, "prune_by coefficients of a graph in parts: no checkpoint "
-                                         "keeps the coefficients; prune_by auto works");
+        return status_fail(CONSM_EINVAL, "prune_by coefficients on a graph in parts: checkpoints "
+                                         "do not store the coefficients; use prune_by auto");
     if (!own->pruned_by)
         TRY(consm_note_module(s));
     if (!own->heard_by)

@@ -279,8 +279,8 @@ consm_status consm_loaded(struct session *s)
     if ((c->drop_below <= 0 && c->add_above <= 0) || s->problem->graph->nnz == 0)
         return CONSM_OK;
     if (s->problem->graph->partition)
-        return status_fail(CONSM_EINVAL, "this model changes edges by their trust, which a graph "
-                                         "in parts does not allow: give it the whole graph");
+        return status_fail(CONSM_EINVAL, "this model changes edges by their trust, which needs the "
+                                         "whole graph, but this one is in parts");
     TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
     trust_read(&trust,
                stored +

@@ -489,7 +489,7 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
 {
     const struct consm *own = s->own;
     if (!own)
-        return status_fail(CONSM_EINVAL, "the matching module is not kept with a saved model");
+        return status_fail(CONSM_EINVAL, "the matching module is not stored in a saved model");
     memcpy(w, own->w, (size_t)edges->count * sizeof *w);
     return CONSM_OK;
 }

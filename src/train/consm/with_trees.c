@@ -79,7 +79,7 @@ static consm_status tell(struct session *s, const struct session *trees, double 
         return CONSM_OK;
     if (o->checkpoint)
         TRY(o->checkpoint(o->checkpoint_ctx, s));
-    st = status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen");
+    st = status_fail(CONSM_ECANCEL, "stopped during the choice of the backbone");
 done:
     return st;
 }
