@@ -162,7 +162,7 @@ if ! grep -q 'built without METIS' "$work/err"; then
     [ -n "$sanitized" ] || "${mpi[@]}" -n 20 "$build/mpi_models" "$work/few20" "$work/few" 1 gcn > "$work/out" 2>&1 || fault "few: $(cat "$work/out")"
     [ -n "$sanitized" ] || diff -rq "$work/few0" "$work/few20" || fault "few: other bits on 20 ranks"
     "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m consm --messages signed > "$work/out" 2>&1 && fault "in parts: messages went on"
-    [ "$(grep -c '^consm train: .*in parts, where consm needs --messages none: ' "$work/out")" = 1 ] || fault "in parts: messages said $(cat "$work/out")"
+    [ "$(grep -c '^consm train: .*in parts, so consm needs --messages none; ' "$work/out")" = 1 ] || fault "in parts: messages said $(cat "$work/out")"
     # A checkpoint keeps no edges of a graph in parts: they are scored again, on another number of ranks.
     for model in gam 'consm --backbone gcn --lambda 5 --attract zeta --guesses yes --prune-by references'; do
         read -ra rounds <<< "train $work/in_parts --warmup 5 --rounds 20 --gnn-steps 10 --match-steps 3 --round-patience 0 --quiet --force -m $model"
@@ -254,7 +254,7 @@ sed 's/kill -9/kill -TERM/' "$work/kill.sh" > "$work/term.sh"
 grep -q 'stopped at epoch' "$work/out" || fault "rank 1 was asked to stop: $(cat "$work/out")"
 "${mpi[@]}" -n 4 bash "$work/kill.sh" "$work/broken" "$consm" "${long[@]}" -o "$work/broken" --checkpoint-every $((epochs / 8)) > "$work/out" 2>&1 &&
     fault "a killed rank was not missed"
-grep -q '^consm: mpirun ends the job: a rank failed or was stopped' "$work/out" || fault "a killed rank: $(cat "$work/out")"
+grep -q '^consm: mpirun ended the job because a rank failed or was stopped' "$work/out" || fault "a killed rank: $(cat "$work/out")"
 "${mpi[@]}" -n 2 "$consm" "${long[@]}" -o "$work/broken" --resume > "$work/out" 2>&1 || fault "resume: $(cat "$work/out")"
 cmp "$work/whole/model.safetensors" "$work/broken/model.safetensors" || fault "resumed on two ranks to other bits"
 # A study: whole runs are shared out, one process writes them down, and what is there is not done again.
