@@ -759,7 +759,7 @@ static void impossible_choices_are_refused(void **state)
     uint8_t *at = tensor_in(good, size, "choice.place", &bytes);
     assert_non_null(at);
     assert_int_equal(bytes, sizeof place);
-    for (int kind = 0; kind < 16; kind++) {
+    for (int kind = 0; kind < 17; kind++) {
         uint8_t *bad = malloc(size);
         memcpy(bad, good, size);
         memcpy(&place, at, sizeof place);
@@ -780,6 +780,7 @@ static void impossible_choices_are_refused(void **state)
         case 13: place.trees_rounds = 1; break; /* of trees that are not there */
         case 14: place.trees_nodes = place.trees_rounds = INT64_MAX / 64; break;
         case 15: place.trees_val = (double)NAN; break;
+        case 16: place.replaced = 2; break;
         }
         memcpy(bad + (at - good), &place, sizeof place);
         reseal(bad, size);

@@ -8,6 +8,7 @@
 #include "backends/plugin.h"
 #include "base/rng.h"
 #include "reseal.h"
+#include "train/consm/consm.h"
 #include <math.h>
 #include <unistd.h>
 
@@ -404,6 +405,17 @@ static void who_takes_no_part(void **state)
     consm_dataset_free(d);
 }
 
+/* A student may validate worse than the network it replaced: trees must be better than both. */
+static void a_modest_student_does_not_help_them(void **state)
+{
+    (void)state;
+    struct candidate_choice choice = {.replaced = 0.9};
+    assert_true(consm_best_network(&choice, 0.8) == 0.8); /* it was not taken */
+    choice.taught = true;
+    assert_true(consm_best_network(&choice, 0.8) == 0.9);
+    assert_true(consm_best_network(&choice, 0.95) == 0.95);
+}
+
 static void note(void *ctx, enum consm_log_level level, const char *message)
 {
     if (level == CONSM_LOG_INFO)
@@ -440,6 +452,7 @@ int main(void)
         cmocka_unit_test(a_refit_trains_both),
         cmocka_unit_test(elsewhere_they_change_nothing),
         cmocka_unit_test(who_takes_no_part),
+        cmocka_unit_test(a_modest_student_does_not_help_them),
         cmocka_unit_test(a_missing_plug_in_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

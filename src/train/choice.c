@@ -90,6 +90,7 @@ void choice_note(struct candidate_choice *c)
                                .trees_rounds = c->trees.rounds,
                                .trees_nodes = c->trees.nodes,
                                .trees_val = c->trees.val,
+                               .replaced = c->replaced,
                                .folds = c->folds};
     const struct choice_fold *f = &c->fold;
     if (f->number > 0 && !c->over) {
@@ -137,7 +138,8 @@ static bool trees_sound(const struct choice_place *p)
            p->trees_rounds <= LEARNER_MOST_STEPS && p->trees_nodes >= 0 &&
            p->trees_nodes <= INT64_MAX / (int64_t)sizeof(float) / FOREST_COLUMNS &&
            (p->trees_nodes > 0) == (p->trees_rounds > 0) &&
-           (p->trees_over || p->trees_rounds == 0) && score_sound(p->trees_val, 0);
+           (p->trees_over || p->trees_rounds == 0) && score_sound(p->trees_val, 0) &&
+           score_sound(p->replaced, 0);
 }
 
 enum { FOLD_MOST = 16 }; /* largest number of repeats and of folds that a file may have */
@@ -208,6 +210,7 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int
     c->taught = p->taught;
     c->votes = p->votes;
     c->folds = p->folds;
+    c->replaced = p->replaced;
     c->trees = (struct choice_trees){.over = p->trees_over,
                                      .rounds = p->trees_rounds,
                                      .val = p->trees_val,

@@ -54,7 +54,7 @@ struct choice_trees {
 struct choice_place {
     int64_t over, rung, next, entered, count, taught, votes;
     int64_t trees_over, trees_rounds, trees_nodes;
-    double trees_val;
+    double trees_val, replaced;
     struct train_folds folds;
     struct trial_place student, trial[TRAIN_MOST_CANDIDATES];
     int64_t fold_number, fold_repeat, fold, fold_count, fold_size, fold_steps, fold_best_step;
@@ -73,6 +73,7 @@ struct candidate_choice {
     struct trial trial[TRAIN_MOST_CANDIDATES];
     struct trial student; /* the winner's network trained once more on the others' votes */
     bool taught;          /* the student replaced the winner */
+    double replaced;      /* … whose validation was this */
     int32_t *vote;        /* (votes) then: the class that it learned for each node, -1: none */
     int64_t votes;
     struct choice_trees trees;

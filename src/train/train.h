@@ -134,7 +134,8 @@ struct train_trees {
     int64_t rounds; /* until their best validation; 0: they took no part */
     double val;
     bool taken;         /* the predictions are theirs */
-    double network_val; /* validation of ConSM's own predictions */
+    double network_val; /* validation of ConSM, or of the network that its student replaced: the
+                         * better one */
 };
 
 /* The arm that ConSM chose (train/consm/arms.c). */

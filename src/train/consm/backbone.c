@@ -343,6 +343,7 @@ static consm_status teach_student(struct field *f)
     TRY(train_student(f, vote));
     f->of->taught = !student->diverged && student_replaces(student->val, winner->val, &f->s->judge);
     if (f->of->taught) {
+        f->of->replaced = winner->val;
         struct snapshot at = winner->at;
         winner->at = student->at;
         student->at = at;

@@ -458,8 +458,12 @@ consm_status consm_train_trees(struct session *s);
 /* Adds their vote, if they validate as well as the worst network that was trained to the end. */
 consm_status consm_hear_trees(struct committee *out, struct session *s);
 
+/* The validation score that trees must exceed, if that of ConSM's final model is val. */
+double consm_best_network(const struct candidate_choice *c, double val);
+
 /* At the end of training: lists them in the result and lets them predict if they validate better
- * than ConSM. Replaces with_trees auto in the configuration. */
+ * than ConSM, and than the network that its student replaced. Replaces with_trees auto in the
+ * configuration. */
 consm_status consm_settle_trees(struct session *s, struct train_result *result);
 struct session *consm_trees(struct session *s, int64_t *rounds); /* procedure.predicts */
 

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "graph/neighbour_columns.h"
 #include "train/forest.h"
+#include <math.h>
 #include <string.h>
 
 /* Where nobody asked for trees, they take part if there are CONSM_MANY_LABELS a class to learn them
@@ -190,6 +191,12 @@ done:
     return st;
 }
 
+/* A student may validate a little worse than the network that it replaced. */
+double consm_best_network(const struct candidate_choice *c, double val)
+{
+    return c->taught ? fmax(val, c->replaced) : val;
+}
+
 consm_status consm_settle_trees(struct session *s, struct train_result *result)
 {
     consm_status st = CONSM_OK;
@@ -200,8 +207,8 @@ consm_status consm_settle_trees(struct session *s, struct train_result *result)
     s->options.config.with_trees = WITH_TREES_NO;
     if (!trees || trees->rounds == 0)
         return CONSM_OK;
-    result->trees = (struct train_trees){trees->rounds, trees->val, trees->val > result->val_score,
-                                         result->val_score};
+    double best = consm_best_network(s->choice, result->val_score);
+    result->trees = (struct train_trees){trees->rounds, trees->val, trees->val > best, best};
     result->candidate[result->candidates++] =
         (struct train_candidate){"trees", "", trees->rounds, trees->val, CONSM_CANDIDATES + 1, -1};
     if (!result->trees.taken)
