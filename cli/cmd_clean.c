@@ -18,7 +18,10 @@
 static const struct flag flags[] = {
     {"output", "FOLDER", "write the cleaned graph and changes.csv to FOLDER", 'o'},
     {"to", "FORMAT", "write " READER_SAVED_NAMES " (plain)", 0},
-    {"drop", "SHARE", "drop this share of the edges, the least trusted ones", 0},
+    {"drop", "SHARE",
+     "drop this share of the edges, the least trusted ones; auto: the share that the "
+     "model trained without, chosen by validation",
+     0},
     {"threshold", "T", "drop edges with a lower trust score (default: the model's threshold)", 0},
     {"add", "K", "add the K most trusted pairs of unconnected nodes (0)", 0},
     {"force", NULL, "write into FOLDER even if it is not empty", 0},
@@ -221,6 +224,17 @@ static int check_output(const struct args *args, const char *folder)
     return EXIT_DONE;
 }
 
+/* The share that validation chose in training. */
+static consm_status validated_share(double *share, const struct consm_model *model)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model_info info = {.size = sizeof info};
+    TRY(consm_model_info(&info, model));
+    *share = info.drop_share;
+done:
+    return st;
+}
+
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -228,7 +242,8 @@ static int run(struct args *args)
     struct consm_clean_options o = {.size = sizeof o, .share = -1, .threshold = -1};
     const struct reader *writer;
     int64_t add = 0;
-    int code = args_double(args, "drop", 0, 1, &o.share);
+    bool validated = args_has(args, "drop") && strcmp(args_get(args, "drop"), "auto") == 0;
+    int code = validated ? EXIT_DONE : args_double(args, "drop", 0, 1, &o.share);
     code = code ? code : args_double(args, "threshold", 0, 1, &o.threshold);
     code = code ? code : args_int(args, "add", 0, INT32_MAX, &add);
     if (code)
@@ -242,6 +257,8 @@ static int run(struct args *args)
         return code;
     if (args_has(args, "to"))
         TRY(data_writer(&writer, "graph", args_get(args, "to"))); /* before the work */
+    if (validated)
+        TRY(validated_share(&o.share, c.m.model));
     TRY(consm_score_edges_on(&c.scores, c.m.model, c.m.data, c.m.device, c.m.threads));
     TRY(NEW(c.dropped, c.scores->edges + 1));
     TRY(consm_clean_choose(c.dropped, c.scores, &o));
@@ -260,7 +277,7 @@ done:
 const struct command cmd_clean = {
     .name = "clean",
     .summary = "remove the edges that a model distrusts from a graph",
-    .usage = "MODEL DATASET -o FOLDER [--drop SHARE | --threshold T] [--add K]",
+    .usage = "MODEL DATASET -o FOLDER [--drop SHARE|auto | --threshold T] [--add K]",
     .text =
         "Scores every edge (see `consm edges`), drops distrusted edges and writes the remaining\n"
         "graph. By default FOLDER is a plain folder that every verb reads; with --to graphml, the\n"

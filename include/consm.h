@@ -464,6 +464,9 @@ struct consm_model_info {
     double fold_score; /* the chosen network's metric in that cross-validation; val_score is usually
                           higher, because validation also selected */
     double fold_error; /* standard error of fold_score */
+    double
+        drop_share; /* share of the edges, the least trusted ones, that ConSM trained without,
+                       chosen by validation; of an ensemble the mean of its ConSM runs; 0: none */
 };
 /* Fills *out. The model owns the strings. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

@@ -48,6 +48,15 @@ expect 2 "use --drop or --threshold, not both" clean "$model" "$work/g" -o "$wor
 expect 2 "--drop" clean "$model" "$work/g" -o "$work/e" --drop 1.5
 expect 2 "missing -o FOLDER, the folder for the cleaned graph" clean "$model" "$work/g"
 
+# --drop auto: the share that a model trained without, which metrics.json tells.
+for share in 0 0.2; do
+    expect 0 "" train "$work/g" --backbone gcn --warmup 40 --rounds 1 --gnn-steps 5 --match-steps 5 --drop-share $share -o "$work/without-$share"
+    count=$(sed -n 's/.*"dropped": *\([0-9.e-]*\).*/\1/p' "$work/without-$share/metrics.json" | awk 'NR == 1 { printf "%.0f", 270 * $1 }')
+    expect 0 "dropped $count of 270 edges" clean "$work/without-$share/model.safetensors" "$work/g" -o "$work/auto-$share" --drop auto
+    [ $share = 0 ] && [ "$count" = 0 ] || [ "${count:-0}" -ge 40 ] || fault "metrics.json says that $count edges were dropped, asked for $share"
+done
+expect 2 "--drop" clean "$model" "$work/g" -o "$work/e" --drop some
+
 # Every format that is written reads back as the plain folder does.
 "$consm" info "$work/b" --json | grep -oE '"(nodes|edges|features|classes)": [0-9]+' > "$work/plain"
 for format in npz safetensors graphml gexf gml json; do

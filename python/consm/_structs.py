@@ -106,7 +106,7 @@ class ModelInfo(Sized):
                 ("threshold_reached", c_bool), ("doubt", c_double), ("class_kind", c_int32),
                 ("backbone", c_char_p), ("uses_weights", c_bool), ("refit_labels", c_int64),
                 ("refit_updates", c_int64), ("fold_labels", c_int64), ("fold_score", c_double),
-                ("fold_error", c_double)]
+                ("fold_error", c_double), ("drop_share", c_double)]
 
 
 class Candidate(Sized):

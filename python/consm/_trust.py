@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -135,16 +135,17 @@ class Trust(Kept):
         order = np.argsort(-columns["trust"], kind="stable")
         return _frame({name: column[order] for name, column in columns.items()})
 
-    def clean(self, X: Optional[Graph] = None, *, drop: Optional[float] = None, threshold: Optional[float] = None,
-              add: int = 0) -> Cleaned:
+    def clean(self, X: Optional[Graph] = None, *, drop: Union[float, Literal["auto"], None] = None,
+              threshold: Optional[float] = None, add: int = 0) -> Cleaned:
         """The graph without the edges that are trusted too little, and with pairs that may be missing.
 
         Parameters
         ----------
         X : Graph, optional
             By default `graph`, or the graph of training.
-        drop : float, optional
-            Drop this share of the edges, those of least trust.
+        drop : float or "auto", optional
+            Drop this share of the edges, those of least trust. "auto" drops the share that the model trained
+            without, which validation chose (`info_["drop_share"]`).
         threshold : float, optional
             Drop edges whose trust is less. By default edges go that edge_trust() does not keep.
         add : int
@@ -164,11 +165,14 @@ class Trust(Kept):
         >>> graph.n_edges, changes["change"].value_counts().to_dict()
         (73, {'dropped': 7, 'added': 2})
         """
-        for name, value in (("drop", drop), ("threshold", threshold)):
-            if value is not None and not 0 <= value <= 1:
-                raise ConsmValueError(f"{name} is {value!r}: expected a number from 0 to 1")
         if drop is not None and threshold is not None:
             raise ConsmValueError("drop and threshold are given: expected one of them")
+        if drop == "auto":
+            drop = float(self.info_["drop_share"])
+        for name, value in (("drop", drop), ("threshold", threshold)):
+            if value is not None and (isinstance(value, str) or not 0 <= value <= 1):
+                raise ConsmValueError(f"{name} is {value!r}: expected a number from 0 to 1"
+                                      f"{' or auto' if name == 'drop' else ''}")
         if add < 0:
             raise ConsmValueError(f"add is {add}: expected 0 or more")
         graph = self._graph_of(X)

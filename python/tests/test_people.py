@@ -269,6 +269,8 @@ def test_a_clean_graph(world, tmp_path):
     assert (graph.y == named.y).all() and (graph.node_ids == named.node_ids).all() and (graph.x == named.x).all()
     assert np.allclose(graph.edge_weight[-3:], named.edge_weight.mean())  # what was added
     assert model.clean(named).changes.shape[0] == (~trust["kept"]).sum()
+    auto = model.clean(named, drop="auto").changes
+    assert auto.shape[0] == round(model.info_["drop_share"] * trust.shape[0])
     high, _ = model.clean(named, threshold=1)
     assert len(_pairs(high)) == (trust["trust"] >= 1).sum()
     assert consm.GCNClassifier(epochs=5).fit(graph).classes_.tolist() == [0, 1]  # it trains like any other
@@ -277,7 +279,7 @@ def test_a_clean_graph(world, tmp_path):
         back = consm.load(tmp_path / name)
         assert _pairs(back) == _pairs(graph) and back.node_ids.tolist() == graph.node_ids.tolist()
         assert [int(v) if str(v).isdigit() else -1 for v in back.y] == graph.y.tolist(), name
-    for wrong in ({"drop": 2}, {"threshold": -1}, {"drop": 0.1, "threshold": 0.1}, {"add": -1}):
+    for wrong in ({"drop": 2}, {"drop": "some"}, {"threshold": -1}, {"drop": 0.1, "threshold": 0.1}, {"add": -1}):
         with pytest.raises(ValueError):
             model.clean(named, **wrong)
 

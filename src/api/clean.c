@@ -28,7 +28,7 @@ static consm_status drop_share(uint8_t *dropped, const struct consm_edge_scores 
 {
     consm_status st = CONSM_OK;
     struct ranked *order = NULL;
-    int64_t fewer = (int64_t)floor(share * (double)s->edges);
+    int64_t fewer = (int64_t)floor(share * (double)s->edges + 1e-6); /* 54 / 270 of 270 is 54 */
     TRY(NEW(order, s->edges + 1));
     for (int64_t e = 0; e < s->edges; e++)
         order[e] = (struct ranked){s->score[e], e};

@@ -5,6 +5,7 @@
 #include "train/session.h"
 
 #include <math.h>
+#include <string.h>
 
 consm_status consm_train(struct consm_model **out, const struct consm_dataset *dataset,
                          const struct consm_options *options)
@@ -21,6 +22,21 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
     *out = model;
 done:
     return st;
+}
+
+/* The mean of an ensemble's ConSM runs, weighted by their votes; NaN in a file counts as 0. */
+static double mean_drop_share(const struct consm_model *model)
+{
+    double sum = 0, votes = 0;
+    for (int64_t i = 0; i < (model->members ? model->members : 1); i++) {
+        const struct consm_model *part = model->members ? model->member[i] : model;
+        double picks = model->members ? (double)part->picks : 1;
+        if (strcmp(part->def->name, "consm") != 0)
+            continue;
+        sum += part->config.drop_share > 0 ? picks * part->config.drop_share : 0;
+        votes += picks;
+    }
+    return votes > 0 ? sum / votes : 0;
 }
 
 consm_status consm_model_info(struct consm_model_info *out, const struct consm_model *model)
@@ -76,6 +92,7 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .fold_labels = model->result.folds.labels,
         .fold_score = model->result.folds.labels ? model->result.folds.score : (double)NAN,
         .fold_error = model->result.folds.labels ? model->result.folds.error : (double)NAN,
+        .drop_share = mean_drop_share(model),
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
