@@ -5,7 +5,7 @@
     model = ConSMClassifier(random_state=0).fit(g, y)       # y: None, NaN or -1 where unknown
     model.predict(g); model.predict_proba(g); model.edge_trust(g)
 
-docs/how-to/python.md is the manual. consm.ot is optimal transport, consm.pyg helps models of PyTorch Geometric.
+The manual is docs/how-to/python.md. consm.ot has optimal transport; consm.pyg is for PyTorch Geometric.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __version__: str = _lib.decode(_lib.lib.consm_version())
 
 
 def load_model(path: Path) -> GraphClassifier:
-    """A model that model.save() or `consm train -o` wrote.
+    """Loads a model written by model.save() or `consm train -o`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     MLPClassifier = GCNClassifier = DropEdgeClassifier = GATClassifier = GINClassifier = ConSMClassifier
     APPNPClassifier = GCNIIClassifier = GAMClassifier = H2GCNClassifier = ConSMClassifier
     FAGCNClassifier = PTDNetClassifier = GRANDClassifier = TreesClassifier = ConSMClassifier
-_CLASSES = {  # each is made when it is first asked for
+_CLASSES = {  # each is made on first use
     "ConSMClassifier": "consm", "MLPClassifier": "mlp", "GCNClassifier": "gcn", "DropEdgeClassifier": "dropedge",
     "GATClassifier": "gat", "GINClassifier": "gin", "APPNPClassifier": "appnp", "GCNIIClassifier": "gcnii",
     "GAMClassifier": "gam", "H2GCNClassifier": "h2gcn", "FAGCNClassifier": "fagcn", "PTDNetClassifier": "ptdnet",

@@ -1,8 +1,7 @@
-"""Values that carry ids, put into the order of the nodes.
+"""Puts values with ids into the order of the nodes.
 
-A pandas Series or DataFrame and a dict say which node each value belongs to. They are matched by id, and
-an id that does not match is an error that lists examples. Arrays and lists have no ids: they stay in the
-order they have.
+A pandas Series, a DataFrame and a dict have an id for each value. They are matched by id; an unknown id is an
+error that lists examples. Arrays and lists have no ids and are taken in node order.
 """
 from __future__ import annotations
 
@@ -30,12 +29,12 @@ def keys_of(value: Any) -> list[Any]:
 
 
 def examples(values: list[Any]) -> str:
-    """A few of them, as an error shows them."""
+    """A few of them, for an error message."""
     return ", ".join(map(repr, values[:EXAMPLES])) + (", …" if len(values) > EXAMPLES else "")
 
 
 class Ids:
-    """What the nodes are called, and where each of them is."""
+    """The ids of the nodes, and the position of each."""
 
     def __init__(self, node_ids: Optional[Array], count: int) -> None:
         self.node_ids, self.count = node_ids, count

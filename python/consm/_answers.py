@@ -1,4 +1,4 @@
-"""What a trained model answers: labels, probabilities, trust, explanations."""
+"""The answers of a trained model: labels, probabilities, trust, explanations."""
 from __future__ import annotations
 
 import warnings
@@ -211,19 +211,19 @@ class Answers(Trust):
         return _copied(made)
 
     def predict(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:
-        """The class of every node: the most probable one, or the one whose probability reaches its threshold.
+        """Predicts the class of every node: the most probable one, or the one that reaches its threshold.
 
         Parameters
         ----------
         X : Graph, or ids of nodes of `graph`
         nodes : ids, optional
-            Only these nodes of the Graph, in this order, with the same results. It computes what these nodes
-            read, not the whole graph, and keeps the graph ready for the next call.
+            Predict only these nodes of the Graph, in this order. The results are the same. It computes only what
+            these nodes need, not the whole graph, and keeps the graph prepared for the next call.
 
         Returns
         -------
         array of shape (n,)
-            Of the same kind as the labels that trained.
+            The type is that of the training labels.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class Answers(Trust):
         return np.asarray(self.classes_[self._predict(X, nodes).label]) if self._fitted() else np.zeros(0)
 
     def predict_proba(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:
-        """The probability of each class, calibrated on validation.
+        """Predicts the probability of each class, calibrated on the validation nodes.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Answers(Trust):
             return np.asarray(np.log(self.predict_proba(X)))
 
     def log_odds(self, X: GraphOrNodes) -> Array:
-        """log(p / (1 - p)) of each class, before doubt: ranks nodes whose probabilities are equal to the last digit.
+        """Returns log(p / (1 - p)) of each class, before shrinking. It ranks nodes with equal probabilities.
 
         Returns
         -------
@@ -298,12 +298,12 @@ class Answers(Trust):
         return np.array(self._predict(X).log_odds)
 
     def predict_set(self, X: GraphOrNodes) -> Array:
-        """The prediction sets of a model that was trained with coverage=0.9, say.
+        """Returns the prediction sets of a model that was trained with coverage, for example coverage=0.9.
 
         Returns
         -------
         bool array of shape (n, classes)
-            Whether the class is in the node's set, which holds the true class with that chance.
+            Whether the class is in the node's set. A set holds the true class with at least that probability.
 
         Examples
         --------
@@ -318,7 +318,7 @@ class Answers(Trust):
         return np.array(found)
 
     def predict_frame(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> "pd.DataFrame":
-        """Labels as a table.
+        """Returns the predictions as a table.
 
         Parameters
         ----------
@@ -329,8 +329,8 @@ class Answers(Trust):
         Returns
         -------
         DataFrame
-            Index: the nodes' ids. Columns: label, confidence (the label's probability), and seen, where nodes have
-            ids: whether the node's label trained or validated the model.
+            Index: node ids. Columns: label, confidence (the label's probability) and, if nodes have ids, seen:
+            whether the node's label trained or validated the model.
 
         Examples
         --------
@@ -353,7 +353,7 @@ class Answers(Trust):
         return frame
 
     def seen(self, X: GraphOrNodes) -> Array:
-        """Which nodes the model learned from: a score on them flatters it.
+        """Marks the nodes that the model learned from. Scores on them are optimistic.
 
         Parameters
         ----------
@@ -378,7 +378,7 @@ class Answers(Trust):
         return np.array(found)
 
     def embeddings(self, X: GraphOrNodes) -> Array:
-        """What the model knows of each node before it names a class.
+        """Returns the embedding of each node: the input of the model's last layer.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class Answers(Trust):
         Returns
         -------
         array of shape (n, width)
-            The numbers that the last layer reads; of an ensemble those of its members side by side.
+            For an ensemble, the embeddings of its members side by side.
 
         Examples
         --------
@@ -411,26 +411,26 @@ class Answers(Trust):
 
     def suspects(self, X: Optional[Graph] = None, label: Optional[Hashable] = None, k: int = 20, *,
                  y: Optional[Labels] = None, reasons: bool = False) -> "pd.DataFrame":
-        """The nodes that are most probably of a class, the most probable first.
+        """Lists the nodes with the highest probability of a class, highest first.
 
         Parameters
         ----------
         X : Graph, optional
             By default `graph`, or the graph of training.
         label : class, optional
-            By default the class that `threshold_for` or `positive` named, or the rarest in training.
+            By default the class of `threshold_for` or `positive`, or the rarest in training.
         k : int
-            How many.
+            Number of nodes.
         y : labels, optional
-            Nodes whose label is known are left out. By default the labels of the Graph.
+            Nodes with a known label are left out. By default the Graph's labels.
         reasons : bool
-            Add what speaks for it most: a feature, a neighbour and an edge. Costs an explanation a node.
+            Add the strongest evidence: a feature, a neighbour and an edge. Costs one explanation per node.
 
         Returns
         -------
         DataFrame
-            Index: ids. Columns: probability, label (what the model says), and with reasons feature,
-            neighbour and edge. Nodes of equal probability are ranked by log-odds.
+            Index: ids. Columns: probability, label (predicted), and with reasons feature, neighbour and edge.
+            Nodes with equal probability are ranked by log-odds.
 
         Examples
         --------
@@ -452,15 +452,15 @@ class Answers(Trust):
 
     def score(self, X: GraphOrNodes, y: Optional[Labels] = None,
               sample_weight: Optional[ArrayLike] = None) -> float:
-        """Share of right labels among the nodes whose label in y is known.
+        """Returns the accuracy on the nodes whose label in y is known.
 
         Parameters
         ----------
         X : Graph, or ids of nodes of `graph`
         y : labels, optional
-            To compare with; by default the Graph's. Matched by node id where they carry ids, as in fit.
+            True labels; by default the Graph's. Labels with ids are matched by node id, as in fit.
         sample_weight : array, Series or dict, optional
-            How much each node counts.
+            Weight of each node.
 
         Returns
         -------
@@ -496,7 +496,7 @@ class Answers(Trust):
 
     def explain(self, node: Hashable, X: Optional[Graph] = None, *, label: Optional[Hashable] = None,
                 limit: int = 500) -> _explain.Explanation:
-        """Why a node has its label: edges, neighbours and features, each taken away in turn.
+        """Explains a node's prediction: removes edges, neighbours and features one at a time.
 
         Parameters
         ----------
@@ -506,7 +506,7 @@ class Answers(Trust):
         label : class, optional
             Explain this class instead of the predicted one.
         limit : int
-            Of each kind try that many at most, the nearest to the node first.
+            Largest number of edges, of neighbours and of features to try, nearest to the node first.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Arrays from wherever they come, as the library takes them: no copy where the type already fits.
+"""Converts arrays for the library, without a copy if the type fits.
 
-NumPy of any integer and float type, DLPack (torch, jax, cupy on the host), `__array_interface__`,
-lists. What cannot be a number is refused with the name of what it was meant to be.
+Accepts NumPy of any integer and float type, DLPack (torch, jax, cupy on the host), `__array_interface__`
+and lists. Other values are refused; the message names the argument.
 """
 from __future__ import annotations
 

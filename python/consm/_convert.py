@@ -1,4 +1,4 @@
-"""Graphs out of what other packages hold; make is Graph.from_arrays."""
+"""Makes graphs from objects of other packages; make is Graph.from_arrays."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional

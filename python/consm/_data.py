@@ -1,7 +1,7 @@
 """Datasets by name or path, and downloads.
 
-The library in the package cannot download (no curl inside); Python can. Files arrive as NAME.part, must
-have the registered SHA-256, and only then get their names, where the command finds them, too.
+The packaged library has no curl, so Python downloads. A file arrives as NAME.part, must have the registered
+SHA-256, and only then gets its name. The command finds it there, too.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
          source_column: Optional[str] = None, target_column: Optional[str] = None,
          duplicates: Optional[Duplicates] = None, unknown_nodes: Optional[UnknownNodes] = None,
          ignore: Iterable[str] = (), model: Optional[GraphClassifier] = None) -> Graph:
-    """Opens whatever the command opens.
+    """Opens a dataset by name or path, as the command does.
 
     Parameters
     ----------
@@ -32,23 +32,23 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
         A name ("karate", "cora", "csbm:nodes=500,homophily=0.2"), or a path to a folder, CSV, npz,
         safetensors, GraphML, …
     data_dir : path, optional
-        Where files of known sets are looked for first.
+        Folder that is searched first for files of known sets.
     format : str, optional
-        The format of a path; by default its content tells.
+        The format of a path; by default it is recognised by content.
     labels, features : path, optional
-        Files that belong to a bare edge list.
+        Files of labels and features for a bare edge list.
     id_column, label_column, weight_column : str, optional
-        Columns of a path's tables by name; by default those with the usual names.
+        Names of columns in a path's tables; by default their usual names.
     source_column, target_column : str, optional
         Columns of an edge list that hold the two ends of an edge.
     duplicates : {"mean", "keep-first", "error"}, optional
-        What counts for a pair of nodes that is listed with different weights; by default their mean.
+        What to do with a pair of nodes that is listed with different weights; by default take the mean.
     unknown_nodes : {"error", "drop", "add"}, optional
-        What happens to an edge whose node no table lists; by default it is an error.
+        What to do with an edge to a node that no table lists; by default it is an error.
     ignore : iterable of str
-        Columns to leave out.
+        Columns to ignore.
     model : fitted estimator, optional
-        Read as the model's training data was read: what is not given here is as it was given there.
+        Arguments that are not given take the value that was used for the model's training data.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
 
 
 def datasets() -> dict[str, dict[str, str]]:
-    """The public sets that are known by name.
+    """Lists the public sets that are known by name.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def datasets() -> dict[str, dict[str, str]]:
 
 
 def cache_folder() -> str:
-    """Where fetch() puts files and load() finds them."""
+    """Returns the folder where fetch() stores files and load() finds them."""
     return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "consm")
 
 
@@ -159,16 +159,16 @@ def _bring(url: str, target: str, sha256: Optional[str]) -> None:
 
 
 def fetch(name: str, *, data_dir: Optional[Path] = None, mirror: Optional[str] = None) -> Graph:
-    """Downloads a public set unless it is there, checks it, and opens it.
+    """Downloads a public set if it is missing, checks it, and opens it.
 
     Parameters
     ----------
     name : str
         One of datasets().
     data_dir : path, optional
-        Where the files go; by default the user's cache.
+        Folder for the files; by default the user's cache.
     mirror : str, optional
-        The URL of a folder that holds the files as a data folder does.
+        The URL of a folder with the layout of a data folder.
 
     Returns
     -------

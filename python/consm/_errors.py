@@ -1,9 +1,9 @@
-"""What can go wrong, as exceptions that other code already knows how to catch."""
+"""The exceptions of the package. Each is also a standard exception."""
 from __future__ import annotations
 
 
 class ConsmError(Exception):
-    """Whatever consm has to complain about; the message is the library's own."""
+    """Base class of all errors; the message comes from the library."""
 
 
 class ConsmValueError(ConsmError, ValueError):
@@ -11,18 +11,18 @@ class ConsmValueError(ConsmError, ValueError):
 
 
 class ConsmTypeError(ConsmError, TypeError):
-    """An argument is of a kind that consm cannot read."""
+    """An argument has a type that consm cannot read."""
 
 
 class ConsmKeyError(ConsmError, KeyError, ValueError):
-    """No dataset, method, parameter or node of that name."""
+    """No dataset, method, parameter or node has that name."""
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0]) if self.args else ""
 
 
 class ConsmFormatError(ConsmError, ValueError):
-    """A file or array does not hold what it should."""
+    """The content of a file or an array is invalid."""
 
 
 class ConsmOSError(ConsmError, OSError):
@@ -30,15 +30,15 @@ class ConsmOSError(ConsmError, OSError):
 
 
 class ConsmMemoryError(ConsmError, MemoryError):
-    """Memory could not be had, or would have to be more than there is."""
+    """There is not enough memory."""
 
 
 class ConsmNumericError(ConsmError, ArithmeticError, ValueError):
-    """A loss or value turned non-finite."""
+    """A loss or a value became infinite or NaN."""
 
 
 class ConsmWarning(UserWarning):
-    """Something that consm did, and that may not be what was meant."""
+    """consm did something that may not be intended."""
 
 
 class NotFittedError(ConsmError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Why a node has its label, for people and programs."""
+"""Explanations of a node's prediction."""
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_void_p, cast
@@ -20,31 +20,30 @@ _VALUES = {
 
 
 class Explanation(NamedTuple):
-    """What speaks for a node's label and what against it, each thing taken away in turn.
+    """The evidence for and against a node's label, found by removing one item at a time.
 
-    An effect is the label's probability less its probability without the thing: positive where it speaks
-    for the label. The same in log-odds tells effects apart where the probability is almost 1: without a
-    thing of log-odds 0.69 the odds are half of what they were. Every list begins with the largest change
-    of the log-odds.
+    An effect is the label's probability minus its probability without the item: positive if the item supports
+    the label. Effects in log-odds tell items apart where the probability is almost 1: 0.69 means that the odds
+    halve without the item. Every list starts with the largest absolute change of the log-odds.
 
     Attributes
     ----------
     node, label, probability
-        The node, the label that is explained, and its probability.
+        The node, the explained label, and its probability.
     edges : list of (source, target, effect)
-        Without that edge.
+        Effect of removing the edge.
     neighbours : list of (node, effect)
-        Without any of the neighbour's edges.
+        Effect of removing all edges of the neighbour.
     features : list of (name, effect)
-        Without the feature, on all nodes the model reads.
+        Effect of hiding the feature on all nodes that the model reads.
     in_reach : (int, int, int)
-        How many edges, neighbours and features could have been tried.
+        How many edges, neighbours and features could be tried without the limit.
     log_odds : float
         Of the label.
     rows : list of dict
-        All of them with kind, name, effect, log_odds and the values behind them: of a feature its value,
-        mean, low and high (90 % of the nodes lie between them), of a neighbour its label (None: unknown),
-        what the model says of it and the probability of the explained label, of edges weight and trust.
+        All items with kind, name, effect, log_odds and their values. A feature has value, mean, low and high
+        (90 % of the nodes are between them). A neighbour has its label (None: unknown), its predicted class and
+        its probability of the explained label. Edges have weight and trust.
     """
     node: Any
     label: Any

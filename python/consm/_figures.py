@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class Figures(Answers):
-    """Figures with matplotlib, which is asked for only here."""
+    """Figures with matplotlib, which is imported only here."""
 
     def plot_roc(self, X: Optional[GraphOrNodes] = None, y: Optional[Labels] = None, *,
                  label: Optional[Hashable] = None, ax: "Optional[Axes]" = None) -> "Axes":
-        """The ROC curve of a class, or of each.
+        """Draws the ROC curve of one class or of all.
 
         Parameters
         ----------
         X, y : optional
-            A Graph (or node ids) and labels to compare with. By default the curve is the one that was
-            measured on the test nodes when the model was trained, or else on the validation nodes. Leave
-            nodes that trained out of y (None, NaN or -1), or the curve flatters.
+            A Graph (or node ids) and true labels. By default the curve is the one measured in training, on the
+            test nodes or else on the validation nodes. Leave training nodes out of y (None, NaN or -1);
+            otherwise the curve is optimistic.
         label : class, optional
             By default the rarer one of two classes, or all.
         ax : matplotlib.axes.Axes, optional
@@ -64,14 +64,14 @@ class Figures(Answers):
         return drawn
 
     def plot_reliability(self, X: GraphOrNodes, y: Optional[Labels] = None, *, ax: "Optional[Axes]" = None) -> "Axes":
-        """How often a label of a given confidence is right.
+        """Draws accuracy against confidence.
 
         Parameters
         ----------
         X : Graph, or ids of nodes of `graph`
         y : labels, optional
-            To compare with; by default the Graph's. Leave nodes that trained out (None, NaN or -1), or the curve
-            flatters.
+            True labels; by default the Graph's. Leave training nodes out (None, NaN or -1); otherwise the curve is
+            optimistic.
         ax : matplotlib.axes.Axes, optional
 
         Returns
@@ -95,7 +95,7 @@ class Figures(Answers):
         return drawn
 
     def plot_trust(self, X: Optional[Graph] = None, *, ax: "Optional[Axes]" = None) -> "Axes":
-        """How much the edges are trusted: a histogram.
+        """Draws a histogram of the edges' trust.
 
         Parameters
         ----------
@@ -123,8 +123,8 @@ class Figures(Answers):
 
     def plot_neighbourhood(self, node: Hashable, X: Optional[Graph] = None, *, limit: int = 30,
                            ax: "Optional[Axes]" = None) -> "Axes":
-        """A node and its neighbours: colours are predicted classes, wide edges are trusted, dotted ones are not
-        kept.
+        """Draws a node and its neighbours. Colours are predicted classes; wide edges are trusted, dotted ones are
+        not kept.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Figures(Answers):
         X : Graph, optional
             By default `graph`, or the graph of training.
         limit : int
-            How many neighbours at most.
+            Largest number of neighbours.
         ax : matplotlib.axes.Axes, optional
 
         Returns

@@ -1,7 +1,7 @@
-"""A graph with its features, ids, labels and masks, as the library takes it.
+"""A graph with its features, ids, labels and masks.
 
-A Graph never changes. It has neither a length nor a shape, so that scikit-learn, which cuts whatever
-looks like an array of samples, leaves it whole.
+A Graph never changes. It has neither a length nor a shape, because scikit-learn would slice anything that
+looks like an array of samples.
 """
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _READING = ("id_column", "label_column", "weight_column", "source_column", "targ
 
 
 class Graph:
-    """Nodes, edges and features. Make one with from_pandas, from_scipy, from_networkx, from_pyg,
-    from_dgl or from_arrays, or open one with consm.load().
+    """Nodes, edges and features. Make one with from_pandas, from_scipy, from_networkx, from_pyg, from_dgl or
+    from_arrays, or open one with consm.load().
 
     Attributes
     ----------
     n_nodes, n_edges, n_features : int
-        Sizes; edges as they were given.
+        Sizes; edges are counted as given.
     node_ids : array or None
-        What nodes are called; None: 0, 1, …
+        Ids of the nodes; None: 0, 1, …
     feature_names : list of str or None
-        What columns are called.
+        Names of the feature columns.
     y : array or None
         Labels that came with the data.
     train_mask, val_mask, test_mask : bool array or None
@@ -84,7 +84,7 @@ class Graph:
                     node_ids: Optional[Nodes] = None, feature_names: Optional[Iterable[str]] = None,
                     directed: bool = False, train_mask: Optional[Mask] = None, val_mask: Optional[Mask] = None,
                     test_mask: Optional[Mask] = None, name: str = "arrays") -> "Graph":
-        """From arrays.
+        """Makes a graph from arrays.
 
         Parameters
         ----------
@@ -95,16 +95,15 @@ class Graph:
         y : labels, optional
         weight : array of shape (m,), optional
         n_nodes : int, optional
-            Needed when nothing else tells it.
+            Needed if no other argument determines it.
         node_ids : ids, optional
-            What nodes are called; by default 0, 1, …
+            Ids of the nodes; by default 0, 1, …
         feature_names : list of str, optional
         directed : bool
         train_mask, val_mask, test_mask : optional
         name : str
 
-        y, x and masks that carry ids (a Series, a DataFrame, a dict) are matched by id; arrays are taken in
-        the order of the nodes.
+        y, x and masks with ids (a Series, a DataFrame, a dict) are matched by id; arrays are in node order.
 
         Examples
         --------
@@ -152,23 +151,23 @@ class Graph:
                     target: Hashable = "target", weight: Optional[Hashable] = None, id: Optional[Hashable] = None,
                     label: Optional[Hashable] = None, ignore: Iterable[Hashable] = (), directed: bool = False,
                     name: str = "table", **masks: Mask) -> "Graph":
-        """From DataFrames.
+        """Makes a graph from DataFrames.
 
         Parameters
         ----------
         edges : DataFrame
-            With the columns source, target and perhaps weight.
+            With the columns source, target and optionally weight.
         nodes : DataFrame, optional
-            A row a node, named by its index or its column id. Columns that nothing else says of become
-            features: numbers as they are, booleans 0 and 1, dates as days, categories and text a column a
-            value, blanks the mean and a column more.
+            One row per node, with ids in the index or in the column id. Columns without another role become
+            features. Numbers stay, booleans become 0 and 1, dates become days, categories and text become one
+            column per value. Missing cells become the mean, and an extra column marks them.
         label : column, optional
-            Holds labels; they become y.
+            The column of labels, which become y.
         ignore : columns
-            Left out.
+            Columns to ignore.
         **masks
-            train_mask, val_mask and test_mask: arrays in the order of nodes, or Series indexed by id or as
-            nodes is.
+            train_mask, val_mask and test_mask: arrays in node order, or Series with ids or with the index of
+            `nodes`.
 
         Examples
         --------
@@ -185,24 +184,24 @@ class Graph:
     @classmethod
     def from_scipy(cls, adjacency: sp.spmatrix, x: Optional[Features] = None, y: Optional[Labels] = None,
                    **more: Any) -> "Graph":
-        """From a sparse adjacency matrix, any SciPy kind. Values other than 1 are weights."""
+        """Makes a graph from a SciPy sparse adjacency matrix. Values other than 1 are weights."""
         return _convert.from_scipy(cls.from_arrays, adjacency, x, y, more)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph, features: Optional[Iterable[str]] = None, label: Optional[str] = None,
                       weight: Optional[str] = None, **more: Any) -> "Graph":
-        """From networkx. features and label name node attributes, weight an edge attribute. Attributes
-        may be of every kind that a column of a table may be, or one array a node."""
+        """Makes a graph from networkx. features and label name node attributes, weight an edge attribute.
+        Attributes may have any type that a column of a table may have, or be one array per node."""
         return _convert.from_networkx(cls.from_arrays, graph, features, label, weight, more)
 
     @classmethod
     def from_pyg(cls, data: Data, **more: Any) -> "Graph":
-        """From torch_geometric.data.Data: edge_index, x, y, edge_weight and the masks."""
+        """Makes a graph from torch_geometric.data.Data: edge_index, x, y, edge_weight and the masks."""
         return _convert.from_pyg(cls.from_arrays, data, more)
 
     @classmethod
     def from_dgl(cls, graph: DGLGraph, features: str = "feat", label: str = "label", **more: Any) -> "Graph":
-        """From a DGLGraph with the usual names of its node data."""
+        """Makes a graph from a DGLGraph with the usual names of its node data."""
         return _convert.from_dgl(cls.from_arrays, graph, features, label, more)
 
     @classmethod
@@ -244,7 +243,7 @@ class Graph:
 
     @property
     def edge_index(self) -> Array:
-        """(2, m) node numbers, as they were given."""
+        """Node numbers of the edges as given, (2, m)."""
         if "source" in self._parts:
             return np.stack([self._parts["source"], self._parts["target"]])
         a = self._parts["lent"]
@@ -252,7 +251,7 @@ class Graph:
 
     @property
     def edge_weight(self) -> Optional[Array]:
-        """(m), or None."""
+        """Edge weights (m), or None."""
         if "lent" not in self._parts:
             return self._parts.get("weight")
         a = self._parts["lent"]
@@ -260,7 +259,7 @@ class Graph:
 
     @property
     def x(self) -> Any:
-        """(n, f) features: an array, or a SciPy CSR matrix where they are sparse; None without."""
+        """Features (n, f): an array, or a SciPy CSR matrix if they are sparse; None without features."""
         if self.n_features == 0:
             return None
         if "lent" not in self._parts and "table" not in self._parts:
@@ -276,11 +275,11 @@ class Graph:
         return scipy.sparse.csr_matrix((value, column, start), (a.nodes, a.features))
 
     def ids(self) -> Array:
-        """What nodes are called: node_ids, or their numbers."""
+        """The ids of the nodes: node_ids, or their numbers."""
         return np.arange(self.n_nodes) if self.node_ids is None else self.node_ids
 
     def places(self, nodes: Nodes) -> Array:
-        """The numbers of nodes, given by id. Ids that are unknown are an error that lists some."""
+        """The numbers of nodes, given by id. Unknown ids are an error that lists some of them."""
         return self._ids.places(nodes)
 
     def place(self, node: Hashable) -> int:
@@ -319,7 +318,7 @@ class Graph:
             A folder (CSV files), or a file whose suffix names the format: .npz, .safetensors, .graphml, .gexf,
             .gml, .json.
         format : str, optional
-            The format by name, where the suffix does not tell.
+            The name of the format, if the suffix does not determine it.
 
         Examples
         --------

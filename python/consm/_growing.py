@@ -1,4 +1,4 @@
-"""A graph that changes while models answer questions about it."""
+"""A graph that changes while models predict on it."""
 from __future__ import annotations
 
 from ctypes import byref, c_int64
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class GrowingGraph:
-    """A graph that takes new nodes, edges and features while others read it.
+    """A graph that accepts new nodes, edges and features while other threads read it.
 
-    A change costs what it changes. predict(growing, nodes=[…]) and predict_proba of a fitted model answer
-    for the graph as it is when they are called. A call that fails changes nothing.
+    A change costs time only for what it changes. predict(growing, nodes=[…]) and predict_proba of a fitted model
+    use the graph as it is when they are called. A call that fails changes nothing.
 
     Parameters
     ----------
     graph : Graph
-        Where it begins.
+        The initial graph.
 
     Examples
     --------
@@ -47,22 +47,22 @@ class GrowingGraph:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are now."""
+        """The current number of nodes."""
         return int(_lib.lib.consm_graph_nodes(self._handle.pointer))
 
     def __repr__(self) -> str:
         return f"<GrowingGraph {self.name!r}: {self.n_nodes:,} nodes>"
 
     def places(self, nodes: Iterable[Hashable]) -> Array:
-        """The numbers of nodes, given by id. An id that is unknown is an error that names it."""
+        """The numbers of nodes, given by id. An unknown id is an error that names it."""
         ids: list[Optional[bytes]] = [_lib.encode(str(node), "a node's id") for node in nodes]
         found = np.zeros(len(ids), np.int64)
         _lib.call(_lib.lib.consm_graph_find, found.ctypes.data, self._handle.pointer, _lib.names(ids), len(ids))
         return found
 
     def add_nodes(self, x: ArrayLike, ids: Optional[Sequence[Hashable]] = None) -> int:
-        """Adds nodes with these features, (n, f), and ids where the graph's nodes have ids; the first one's number
-        comes back."""
+        """Adds nodes with these features (n, f), and ids if the graph has ids. Returns the number of the first
+        one."""
         rows, keep = _rows(x, ids)
         first = c_int64()
         _lib.call(_lib.lib.consm_graph_add_nodes, self._handle.pointer, byref(rows), byref(first))
@@ -79,7 +79,7 @@ class GrowingGraph:
         del keep
 
     def add_edges(self, edges: Iterable[tuple[Hashable, Hashable]], weight: Optional[ArrayLike] = None) -> None:
-        """Adds undirected edges between nodes, given by id. A pair that is an edge already gets the new weight."""
+        """Adds undirected edges between nodes, given by id. An existing edge gets the new weight."""
         source, target = self._ends(edges)
         weights = None if weight is None else np.ascontiguousarray(weight, np.float32)
         if weights is not None and weights.shape != source.shape:
@@ -88,13 +88,13 @@ class GrowingGraph:
                   None if weights is None else weights.ctypes.data, len(source))
 
     def remove_edges(self, edges: Iterable[tuple[Hashable, Hashable]]) -> None:
-        """Removes edges; a pair that is none is an error."""
+        """Removes edges. A pair that is not an edge is an error."""
         source, target = self._ends(edges)
         _lib.call(_lib.lib.consm_graph_remove_edges, self._handle.pointer, source.ctypes.data, target.ctypes.data,
                   len(source))
 
     def snapshot(self) -> Graph:
-        """The graph as it is now, to train on or save. Takes as long as loading."""
+        """Returns the current graph, to train on or save. Takes as long as loading."""
         made = _lib.dataset()
         _run.run(_lib.lib.consm_graph_dataset, _lib.Out(made), self._handle)
         return Graph._from_handle(made)

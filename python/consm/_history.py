@@ -1,4 +1,4 @@
-"""How a model learned: its learning curve as columns. A model keeps it, also in its file and over a resumed fit."""
+"""The learning curve of a model as columns. A model stores it, also in its file and over a resumed fit."""
 from __future__ import annotations
 
 from ctypes import byref

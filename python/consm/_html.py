@@ -1,4 +1,4 @@
-"""A fitted model as a notebook shows it."""
+"""The HTML of an estimator in a notebook."""
 from __future__ import annotations
 
 from html import escape
@@ -25,7 +25,7 @@ def _figure(name: str, value: Any) -> str:
 
 
 def model(fitted: Any) -> str:
-    """The estimator's parameters, and its figures once it is fitted."""
+    """The estimator's parameters, and its metrics once it is fitted."""
     head = f"<strong>{escape(repr(fitted))}</strong>"
     if not hasattr(fitted, "metrics_"):
         return f"<div>{head}<br>not fitted yet</div>"

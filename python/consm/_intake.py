@@ -1,4 +1,4 @@
-"""What callers hand over, looked at piece by piece: ends of edges, features, ids, masks."""
+"""Checks the arguments of callers: ends of edges, features, ids, masks."""
 from __future__ import annotations
 
 import ctypes

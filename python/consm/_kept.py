@@ -1,4 +1,4 @@
-"""A fitted model on its way to files, other processes, reports and notebooks."""
+"""Saving, pickling, reporting and displaying a fitted model."""
 from __future__ import annotations
 
 import os
@@ -42,7 +42,7 @@ class Kept:
         return self._trained
 
     def save(self, path: Path) -> None:
-        """Writes the model as safetensors: consm.load_model() and the command read it.
+        """Writes the model as safetensors, for consm.load_model() and the command.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Kept:
 
     @classmethod
     def load(cls, path: Path) -> "GraphClassifier":
-        """A model that save() or `consm train -o` wrote.
+        """Loads a model written by save() or `consm train -o`.
 
         Parameters
         ----------
@@ -77,14 +77,14 @@ class Kept:
         return wrap(trained)
 
     def report(self, path: Path, X: Optional[Graph] = None) -> None:
-        """Writes one page of HTML about the training run; folders are made.
+        """Writes an HTML report of the training run; missing folders are created.
 
         Parameters
         ----------
         path : path
         X : Graph, optional
-            The graph of training with its labels, for a model that came from a file or a pickle. Who trained and
-            who validated is taken from its masks, or drawn again by the model's split and seed.
+            The training graph with its labels, for a model from a file or a pickle. The roles come from its masks,
+            or are drawn again by the model's split and seed.
 
         Examples
         --------

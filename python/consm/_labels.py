@@ -1,4 +1,4 @@
-"""Labels of any kind as class numbers, and back."""
+"""Converts labels of any type to class numbers and back."""
 from __future__ import annotations
 
 from typing import Any

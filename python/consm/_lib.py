@@ -1,8 +1,7 @@
-"""The C library: finding it, calling it, its errors as exceptions and its messages as warnings.
+"""Finds and calls the C library. Its errors become exceptions, its messages become warnings.
 
-ctypes releases the GIL for the time of a call. What the library says meanwhile is gathered per thread
-and given to `warnings` and `logging` when the call is over, so that a filter which turns warnings into
-errors cannot unwind through C.
+ctypes releases the GIL during a call. Messages are collected per thread and passed to `warnings` and `logging`
+after the call, so that a filter that turns warnings into errors cannot unwind through C.
 """
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ CANCELLED = -8
 
 
 def _path() -> str:
-    """The library that CONSM_LIBRARY names, else the one inside of the package, else the system's."""
+    """The library of CONSM_LIBRARY, else the one in the package, else the system's."""
     inside, system = ("libconsm.dylib", "libconsm.0.dylib") if sys.platform == "darwin" else ("libconsm.so", "libconsm.so.0")
     beside = os.path.join(os.path.dirname(__file__), inside)
     return os.environ.get("CONSM_LIBRARY") or (beside if os.path.exists(beside) else system)

@@ -13,7 +13,7 @@ from ._model import GraphClassifier
 
 
 def wrap(trained: _lib.Handle) -> GraphClassifier:
-    """An estimator around a model that came from a file."""
+    """An estimator for a model from a file."""
     info = _structs.ModelInfo()
     _lib.call(_lib.lib.consm_model_info, byref(info), trained.pointer)
     method = _lib.decode(info.model)

@@ -1,7 +1,7 @@
-"""Estimators with scikit-learn's manners over the library's methods: parameters and training.
+"""Estimators in the style of scikit-learn over the library's methods: parameters and training.
 
-scikit-learn is not needed: what it asks of an estimator (parameters, tags, cloning) is here, and its
-own classes are looked up only when it asks.
+scikit-learn is not needed: its estimator interface (parameters, tags, cloning) is implemented here, and its
+classes are imported only when it asks for them.
 """
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Self = TypeVar("Self", bound="GraphClassifier")
 
 
 class GraphClassifier(Figures):
-    """Labels the nodes of a graph that have none, by any of the library's methods.
+    """Labels the unlabelled nodes of a graph with any of the library's methods.
 
     Parameters
     ----------
     method : str
         "consm", "gcn", "gat", …; consm.methods() lists them.
     graph : Graph, optional
-        X is then a list of node ids, as cross_val_predict and GridSearchCV want it. Without it X is the
-        Graph itself.
+        With it, X is a list of node ids, as cross_val_predict and GridSearchCV need. Without it, X is the Graph
+        itself.
     random_state : int, RandomState or Generator, optional
-        Seed of everything that is drawn. None is 0: the same call gives the same bits.
+        Seed of all random numbers. None is 0: the same call gives the same bits.
     progress : bool, optional
-        True: a tqdm bar; False: none; None: where a person is looking.
+        True: a tqdm bar; False: none; None: a bar in a terminal or a notebook.
     **parameters
         Any parameter of the method: consm.parameters("gat") lists them with their help.
 
@@ -52,20 +52,20 @@ class GraphClassifier(Figures):
     history_ : dict of arrays
         Loss and validation of every epoch, also after resume=True and in a loaded model.
     candidates_ : list of dicts
-        What ConSM chose its backbone from, the chosen one first.
+        ConSM's candidate backbones, the chosen one first.
     tournament_ : dict of arrays
-        Loss and validation of every candidate backbone of ConSM, update by update; empty for other methods. A
-        loaded model has the candidates that trained longest, without flat stretches.
+        Loss and validation of every candidate backbone of ConSM, per update; empty for other methods. A loaded
+        model has only the candidates that trained longest, without flat stretches.
     metrics_ : dict
-        Figures of "train", "validation" and "test", as far as there are such nodes.
+        Metrics of "train", "validation" and "test", if there are such nodes.
     params_ : dict
-        Every parameter as it was in the end.
+        The final value of every parameter.
     info_ : dict
-        Facts about the run: how many nodes trained, seconds, …
+        Facts about the run: number of training nodes, seconds, …
     backbone_ : str
-        What ConSM chose; not there for other methods.
+        The backbone that ConSM chose; missing for other methods.
     threshold_, threshold_class_
-        From which probability on which class is said, after threshold_for=; None without.
+        The class of threshold_for= and the probability from which it is predicted; None without.
 
     Examples
     --------
@@ -106,11 +106,11 @@ class GraphClassifier(Figures):
         return own + ["graph", "random_state", "progress"] + list(_parameters.parameters(self.method))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """All parameters; None where the library decides."""
+        """Returns all parameters; None if the library decides."""
         return {name: getattr(self, name, None) for name in self._names()}
 
     def set_params(self: Self, **parameters: Any) -> Self:
-        """Sets parameters by name; a wrong name is an error that suggests the nearest."""
+        """Sets parameters by name. A wrong name is an error that suggests the nearest."""
         if "method" in parameters and not self._fixed:
             self.method = parameters.pop("method")
             for name in _parameters.parameters(self.method):
@@ -153,22 +153,22 @@ class GraphClassifier(Figures):
     def fit(self: Self, X: GraphOrNodes, y: Optional[Labels] = None, *, train_mask: Optional[Mask] = None,
             val_mask: Optional[Mask] = None, test_mask: Optional[Mask] = None, checkpoint: Optional[Path] = None,
             resume: bool = False) -> Self:
-        """Trains.
+        """Trains the model.
 
         Parameters
         ----------
         X : Graph, or ids of nodes of `graph`
         y : labels, optional
-            None, NaN or -1 where unknown. A Series or dict is matched by node id, and nodes that it does not
-            name are unknown; an array is in the order of X. Without y a Graph's own labels count, and the
-            split that `consm train` would take.
+            None, NaN or -1 means unknown. A Series or dict is matched by node id, and nodes that it does not name
+            are unknown. An array is in the order of X. Without y, the Graph's own labels are used, with the split
+            of `consm train`.
         train_mask, val_mask, test_mask : optional
-            Who trains, validates and tests: a bool per node, node numbers, or by id a Series, a dict or an
-            Index. Without val_mask a fifth of the labels validates.
+            The training, validation and test nodes: a bool per node, node numbers, or by id a Series, a dict or an
+            Index. Without val_mask a fifth of the labels is used for validation.
         checkpoint : path, optional
-            A file to write the run to when it is interrupted.
+            The file that an interrupted run is written to.
         resume : bool
-            Go on from that file, to the same bits, where it exists.
+            Continue from that file if it exists. The result has the same bits as an uninterrupted run.
 
         Returns
         -------

@@ -2,8 +2,8 @@
 
     networkx.algorithms.node_classification.harmonic_function(G, backend="consm")
 
-gives every node a label as the function promises, by a model of this library instead of by harmonic
-functions; so networkx never chooses it on its own, only when it is asked for by name.
+labels every node with a model of this library instead of harmonic functions. Because the result differs, networkx
+uses this backend only if it is requested by name.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._model import GraphClassifier
 
 
 class _Converted:
-    """A networkx graph in the library's hands."""
+    """A networkx graph as a Graph of this package."""
     __networkx_backend__ = "consm"
 
     def __init__(self, original: Any) -> None:

@@ -1,4 +1,4 @@
-"""The library's own table of methods and parameters, as Python sees it."""
+"""The library's table of methods and parameters, for Python."""
 from __future__ import annotations
 
 import functools
@@ -36,7 +36,7 @@ _KINDS = ("integer", "real", "real or auto", "word", "text")
 
 @functools.lru_cache(maxsize=None)
 def methods() -> dict[str, Method]:
-    """What can be trained, by name: title, paper, and whether edge weights count.
+    """Lists the methods by name: title, paper, and whether edge weights count.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def methods() -> dict[str, Method]:
 
 @functools.lru_cache(maxsize=None)
 def parameters(method: str) -> dict[str, Parameter]:
-    """The parameters of a method by the names that Python knows, with help, default and range.
+    """Lists the parameters of a method by their Python names, with help, default and range.
 
     Examples
     --------

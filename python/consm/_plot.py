@@ -1,4 +1,4 @@
-"""Figures with matplotlib, where it is installed. Every function draws into ax, or a new figure, and returns ax."""
+"""Figures with matplotlib. Every function draws into ax, or into a new figure, and returns ax."""
 from __future__ import annotations
 
 from typing import Any

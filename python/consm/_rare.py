@@ -1,4 +1,4 @@
-"""Rare classes: how sure their figures are, and which nodes are most probably of one."""
+"""Rare classes: the uncertainty of their metrics, and their most probable nodes."""
 from __future__ import annotations
 
 from typing import Any, Optional

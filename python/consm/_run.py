@@ -1,8 +1,8 @@
-"""Long calls of the library: they can be interrupted, and tell how far they are.
+"""Long calls of the library, with interruption and progress.
 
-On the main thread a call runs on a thread of its own while the main one waits, so that Ctrl-C is heard
-at once: the call is asked to stop, and KeyboardInterrupt comes within a second even where it cannot. A
-call that writes a checkpoint when it stops is waited for; a second Ctrl-C gives that up.
+From the main thread, a call runs on a new thread while the main one waits, so that Ctrl-C has an effect at once:
+the call is asked to stop, and KeyboardInterrupt is raised within a second even if the call cannot stop. If the
+call writes a checkpoint, it is waited for; a second Ctrl-C ends the wait.
 """
 from __future__ import annotations
 

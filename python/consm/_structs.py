@@ -1,4 +1,4 @@
-"""The public structs of include/consm.h and consm_ot.h; python/tests holds them to the recorded ABI."""
+"""The public structs of include/consm.h and consm_ot.h; python/tests compares them with the recorded ABI."""
 from __future__ import annotations
 
 import ctypes

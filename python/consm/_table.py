@@ -1,5 +1,5 @@
-"""Columns of a table as the library takes them. It makes features of them, as it does of a file's, and a
-model keeps how: the next table, here or in a file, is read in the same way.
+"""Columns of a table for the library. It turns them into features as it does for a file, and a model stores how:
+the next table, here or in a file, is read in the same way.
 """
 from __future__ import annotations
 

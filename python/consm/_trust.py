@@ -1,4 +1,4 @@
-"""Which edges to trust, which to add, and the graph that is left: the part of an estimator that is about edges."""
+"""The edge methods of an estimator: trust, suggested edges, and the cleaned graph."""
 from __future__ import annotations
 
 from ctypes import POINTER, byref
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Cleaned(NamedTuple):
-    """What clean() made.
+    """The result of clean().
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def _frame(columns: dict[str, Array]) -> "pd.DataFrame":
 
 
 class Trust(Kept):
-    """What a fitted model says of edges."""
+    """The edge methods of a fitted model."""
 
     graph: Optional[Graph]
 
@@ -77,7 +77,7 @@ class Trust(Kept):
         return graph
 
     def edge_trust(self, X: Optional[Graph] = None) -> "pd.DataFrame":
-        """Which edges to trust.
+        """Scores every edge: the probability that both ends share a class.
 
         Parameters
         ----------
@@ -87,9 +87,9 @@ class Trust(Kept):
         Returns
         -------
         DataFrame
-            Every undirected edge of the cleaned graph once: source, target, trust (the chance that both ends
-            share a class), kept, and low and high, the bounds of a 90 % interval of the trust (NaN where the model is
-            not ConSM). Without pandas it is a record array.
+            Every undirected edge of the cleaned graph once: source, target, trust (the probability that both ends
+            share a class), kept, and low and high, the bounds of a 90 % interval of the trust (NaN for models other
+            than ConSM). Without pandas it is a record array.
 
         Examples
         --------
@@ -106,21 +106,21 @@ class Trust(Kept):
         return frame
 
     def suggest_edges(self, X: Optional[Graph] = None, k: int = 20) -> "pd.DataFrame":
-        """Pairs of nodes that are no edges but look like them, the most trusted first.
+        """Suggests missing edges: pairs of nodes without an edge, highest trust first.
 
-        Candidates are near each other in the model's embedding or in their features.
+        Candidates are close in the model's embedding or in their features.
 
         Parameters
         ----------
         X : Graph, optional
             By default `graph`, or the graph of training.
         k : int
-            How many at most.
+            Largest number of pairs.
 
         Returns
         -------
         DataFrame
-            source, target, trust (what the pair would have as an edge), low, high.
+            source, target, trust (that the pair would have as an edge), low, high.
 
         Examples
         --------
@@ -147,14 +147,14 @@ class Trust(Kept):
             Drop this share of the edges, those of least trust. "auto" drops the share that the model trained
             without, which validation chose (`info_["drop_share"]`).
         threshold : float, optional
-            Drop edges whose trust is less. By default edges go that edge_trust() does not keep.
+            Drop edges with less trust. By default, drop the edges that edge_trust() does not keep.
         add : int
-            Add so many of the pairs of suggest_edges(). Where edges have weights, a new one gets their mean.
+            Add this many pairs of suggest_edges(). If edges have weights, a new one gets their mean.
 
         Returns
         -------
         Cleaned
-            (graph, changes). Nodes, features, labels and masks are as they were.
+            (graph, changes). Nodes, features, labels and masks do not change.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What the arguments of public functions may be; read by type checkers only.
+"""The types of public functions' arguments; for type checkers only.
 
 Labels     one per node: an array or list, or what carries ids: a Series, a one-column DataFrame, a dict
 Mask       a bool per node (an array), node numbers, ids (an Index), or by id: a Series or dict of bools

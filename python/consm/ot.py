@@ -1,4 +1,4 @@
-"""Optimal transport, under the names that users of POT (Python Optimal Transport) know.
+"""Optimal transport, with the names of POT (Python Optimal Transport).
 
     from consm import ot
     M = ot.dist(xs, xt)                       # squared Euclidean
@@ -53,7 +53,7 @@ def _chosen(table: dict[str, int], value: str, what: str) -> int:
 
 
 def dist(x1: ArrayLike, x2: Optional[ArrayLike] = None, metric: str = "sqeuclidean") -> Array:
-    """(n, m) costs between points (n, f) and (m, f); metric sqeuclidean or cosine.
+    """Computes the costs (n, m) between points (n, f) and (m, f); metric sqeuclidean or cosine.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _log(result: _structs.OtResult, **more: Any) -> dict[str, Any]:
 
 
 def emd(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, log: bool = False) -> Any:
-    """The optimal plan.
+    """Computes the optimal plan.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def emd(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, log: bool 
 
 
 def emd2(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, log: bool = False) -> Any:
-    """The cost of the optimal plan; arguments as in emd.
+    """Computes the cost of the optimal plan; arguments as in emd.
 
     Examples
     --------
@@ -137,20 +137,20 @@ def _options(reg: float, stop: float, iterations: int, relative: bool) -> _struc
 
 def sinkhorn(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, reg: float, numItermax: int = 10000,
              stopThr: float = 1e-9, log: bool = False, warn: bool = True, relative: bool = False) -> Any:
-    """The entropic plan.
+    """Computes the entropic plan.
 
     Parameters
     ----------
     a, b, M
         As in emd.
     reg : float
-        As in POT; with relative it counts in units of the mean cost.
+        The regularisation as in POT; with relative it is in units of the mean cost.
     numItermax, stopThr
-        When to stop: after so many iterations, or when masses are that near to a and b.
+        Stop after this many iterations, or when masses are this close to a and b.
     log : bool
         Also return a dict with cost, err, niter and converged.
     warn : bool
-        Warn where it did not converge.
+        Warn if it did not converge.
 
     Returns
     -------

@@ -1,10 +1,10 @@
-"""For models of PyTorch Geometric: trust as edge weights, or distrusted edges dropped.
+"""For models of PyTorch Geometric: adds trust as edge weights, or drops distrusted edges.
 
     from consm.pyg import transform
     data = transform(random_state=0)(data)          # data.edge_weight is each edge's trust
     data = transform(drop=True)(data)               # without the edges that are not trusted
 
-Your own model stays as it is. Only labels of train_mask and val_mask are looked at.
+Your own model does not change. Only labels of train_mask and val_mask are read.
 """
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ._model import GraphClassifier
 
 
 def edge_trust(data: Any, model: Optional[GraphClassifier] = None, **parameters: Any) -> tuple[Array, Array]:
-    """(trust, kept), one per column of data.edge_index. Self-loops are trusted. Without a fitted model
-    one is trained, by default ConSM."""
+    """Returns (trust, kept), one per column of data.edge_index. Self-loops are trusted. Without a fitted model, one
+    is trained, by default ConSM."""
     graph = Graph.from_pyg(data)
     if model is None:
         if graph.y is None or graph.train_mask is None:
@@ -46,9 +46,9 @@ def edge_trust(data: Any, model: Optional[GraphClassifier] = None, **parameters:
 
 def transform(model: Optional[GraphClassifier] = None, *, drop: bool = False,
               **parameters: Any) -> Callable[[Any], Any]:
-    """A transform for torch_geometric (it may stand in a Compose). drop False: adds trust as
-    edge_weight, times the weight that was there. drop True: takes away the edges that are not kept, with
-    their attributes. parameters are those of GraphClassifier."""
+    """Makes a transform for torch_geometric, also for a Compose. drop False: adds trust as edge_weight, times an
+    existing weight. drop True: removes the edges that are not kept, with their attributes. parameters are those of
+    GraphClassifier."""
     def apply(data: Any) -> Any:
         import torch
         trust, kept = edge_trust(data, model, **dict(parameters))
