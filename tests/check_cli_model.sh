@@ -150,6 +150,19 @@ expect 0 "" clean "$work/identified/model.safetensors" "$work/ids.graphml" --to 
 ids_of "$work/ids.5/graph.graphml" > "$work/ids.left"
 [ "$(grep -cxFf "$work/ids" "$work/ids.left")" -ge 16 ] || fault "clean: edges have other ids: $(cat "$work/ids.left")"
 [ "$(grep -c '<edge source' "$work/ids.left")" -ge 2 ] || fault "clean: added edges have ids"
+# GEXF's display names stay, too, and no model reads them.
+{
+    echo '<gexf><graph><nodes>'
+    for i in {0..19}; do echo "<node id=\"p$i\" label=\"Person $i &amp; Co\"/>"; done
+    echo '</nodes><edges><edge id="x" source="p0" target="p1"/></edges></graph></gexf>'
+} > "$work/titles.gexf"
+"$consm" convert "$work/titles.gexf" "$work/titles.2.gexf" > "$work/out" 2>&1 || fault "convert of titles: $(cat "$work/out")"
+[ "$(grep -c 'label="Person [0-9]* &amp; Co"' "$work/titles.2.gexf")" = 20 ] || fault "display names are gone: $(sed -n 5,9p "$work/titles.2.gexf")"
+! grep -q display_name "$work/titles.2.gexf" || fault "a display name became an attribute"
+"$consm" convert "$work/titles.2.gexf" "$work/titles.json" > "$work/out" 2>&1 || fault "convert of titles: $(cat "$work/out")"
+grep -q '"display_name": "Person 7 & Co"' "$work/titles.json" || fault "display names are gone in JSON"
+expect 0 "nodes" info "$work/titles.gexf"
+! grep -q display_name "$work/out" || fault "a display name is a feature"
 # Two edges of one id: then it is an attribute like others.
 sed 's/tx-89[0-9]/twin/' "$work/ids.graphml" > "$work/twins.graphml"
 "$consm" convert "$work/twins.graphml" "$work/twins.gexf" > /dev/null 2>&1 || fault "convert of twins"

@@ -108,7 +108,12 @@ static consm_status open_node(struct gexf *g)
         return xml_fail(&g->xml, "<node> outside of nodes and edges");
     if (!id)
         return xml_fail(&g->xml, "the XML attribute id");
-    return maker_node(&g->node, g->m, id, xml_line(&g->xml));
+    consm_status st = maker_node(&g->node, g->m, id, xml_line(&g->xml));
+    const char *title = xml_attribute(&g->xml, "label");
+    if (st < 0 || !title || !g->m->reading->wanted.notes || g->node < 0)
+        return st;
+    g->m->has_titles = true;
+    return maker_value(g->m, g->node, NOTES_TITLE, title, xml_line(&g->xml));
 }
 
 static consm_status open_element(struct gexf *g)

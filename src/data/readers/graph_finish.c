@@ -90,7 +90,8 @@ static void sort_columns(struct dataset *d, struct table *t, struct graph_maker 
             t->label = k;
         else if (t->split < 0 && token_is_one_of(name, length, "split"))
             t->split = k;
-        t->passed[k] |= k == t->id || k == t->label || k == t->split;
+        t->passed[k] |= k == t->id || k == t->label || k == t->split ||
+                        (m->has_titles && strcmp(name, NOTES_TITLE) == 0);
     }
     if (t->label >= 0)
         snprintf(d->taken[TAKEN_LABEL], sizeof d->taken[TAKEN_LABEL], "attribute %.60s",

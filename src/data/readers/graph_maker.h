@@ -35,6 +35,7 @@ struct graph_maker {
     float *weight;             /* (edges), NAN: none */
     float usual_weight;        /* their default, if the file declares one */
     bool weighted, has_usual;
+    bool has_titles;   /* nodes have display names in the column NOTES_TITLE */
     bool has_edge_ids; /* some edge has an id */
     size_t edges, from_capacity, to_capacity, line_capacity, weight_capacity;
     struct names passed; /* edge attributes already reported as ignored */

@@ -25,6 +25,7 @@ struct saving {
     unsigned taken[2]; /* bits: the name of this extra attribute of nodes, of edges is taken */
     size_t note[2];    /* the next note of nodes, of edges */
     int64_t id;        /* the column of notes that holds the edges' ids, or -1 */
+    int64_t title;     /* the one with the display names of nodes, or -1 */
     uint8_t *kind[2];  /* (columns of notes) of enum note_kind */
     uint8_t *text;     /* (columns of cells) 1: the column holds words */
 };
@@ -219,7 +220,7 @@ static void notes(struct saving *s, bool edge, int64_t i)
     for (; n && *at < n->count && n->note[*at].item == i; ++*at) {
         const struct note *one = &n->note[*at];
         const char *text = names_at(&n->text, one->text);
-        if (edge && one->column == s->id)
+        if (one->column == (edge ? s->id : s->title))
             continue;
         enum note_kind kind = (enum note_kind)s->kind[edge][one->column];
         if (kind == NOTE_TRUTH) /* in any spelling */
@@ -303,7 +304,7 @@ static void declare_notes(struct saving *s, bool edge)
     const struct notes *n = notes_of(s, edge);
     char key[32], name[NOTES_NAME];
     for (int64_t k = 0; n && k < n->column.count; k++)
-        if (!edge || k != s->id)
+        if (k != (edge ? s->id : s->title))
             declare(s, extra_key(key, edge ? 'b' : 'a', (int)k), note_name(name, n, k, edge),
                     type[s->kind[edge][k]], edge);
 }
@@ -356,6 +357,16 @@ static void head(struct saving *s)
 
 /* ---- nodes and edges ----------------------------------------------------- */
 
+/* The display name that a node was read with, else its id. */
+static const char *title_of(const struct saving *s, int64_t i, const char *name)
+{
+    const struct notes *n = notes_of(s, false);
+    for (size_t k = s->note[0]; n && k < n->count && n->note[k].item == i; k++)
+        if (n->note[k].column == s->title)
+            return names_at(&n->text, n->note[k].text);
+    return name;
+}
+
 static void begin_node(struct saving *s, int64_t i)
 {
     char id[24], text[64];
@@ -370,7 +381,7 @@ static void begin_node(struct saving *s, int64_t i)
         put(s, "<node id=\"");
         put_xml(s, name);
         put(s, "\" label=\"");
-        put_xml(s, name);
+        put_xml(s, title_of(s, i, name));
         put(s, "\"><attvalues>");
         return;
     case GRAPH_GML:
@@ -492,6 +503,8 @@ static consm_status look_ahead(struct saving *s)
     consm_status st = CONSM_OK;
     if (s->d->edge_notes && (s->form == GRAPH_GRAPHML || s->form == GRAPH_GEXF))
         TRY(notes_ids(&s->id, s->d->edge_notes));
+    if (s->d->node_notes && s->form == GRAPH_GEXF)
+        s->title = names_find(&s->d->node_notes->column, NOTES_TITLE, strlen(NOTES_TITLE));
     for (int edge = 0; edge < 2; edge++) {
         const struct notes *n = notes_of(s, edge);
         int count = !s->extras ? 0 : edge ? s->extras->edges : s->extras->nodes;
@@ -513,7 +526,7 @@ consm_status graph_save(const struct dataset *d, const char *path, enum graph_fo
     static const char *const end[] = {"</graph>\n</graphml>\n", "</edges>\n</graph>\n</gexf>\n",
                                       "]\n", "\n]}\n"};
     consm_status st = CONSM_OK;
-    struct saving s = {.d = d, .extras = more, .form = form, .first = true, .id = -1};
+    struct saving s = {.d = d, .extras = more, .form = form, .first = true, .id = -1, .title = -1};
     if (d->rows)
         return status_fail(CONSM_EINVAL, "%s: a graph in parts cannot be written in this format",
                            path);

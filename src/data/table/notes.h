@@ -24,6 +24,8 @@ struct notes {
  * indices of "string", "double", "boolean". */
 enum note_kind { NOTE_TEXT, NOTE_NUMBER, NOTE_TRUTH };
 
+/* The column of nodes' display names, GEXF's label, which no model reads. */
+#define NOTES_TITLE "display_name"
 /* The column of edge ids, as in GraphML and GEXF. */
 #define NOTES_ID "id"
 
