@@ -243,6 +243,7 @@ static void grow(bool weighted, bool sparse, bool named, int64_t most)
     rng_init(&r, 9, 2);
     OK(consm_graph_new(&g, d));
     g->most = most;
+    g->aside = false;
     for (int i = 0; i < MODELS; i++) {
         m[i] = train(model[i], d, i == 0 ? "0.8" : "0");
         OK(consm_predictor_new_on(&p[i], m[i], g, 1));
@@ -283,6 +284,50 @@ static void new_bases(void **state)
 {
     (void)state;
     grow(true, false, true, 60);
+}
+
+/* What is changed while a new base is built is there when it takes over; again and again, with
+ * changes of every kind, of old nodes and of ones that came meanwhile. */
+static void changes_outlive_a_new_base(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        struct truth *t = truth_new(true, sparse, true, 7);
+        struct consm_dataset *d = build(t);
+        struct consm_model *m = train("gcn", d, "0");
+        const struct consm_model *const one = m;
+        struct consm_graph *g;
+        struct consm_predictor *p;
+        struct rng r;
+        rng_init(&r, 21, 2);
+        OK(consm_graph_new(&g, d));
+        g->most = 1 << 20;
+        OK(consm_predictor_new_on(&p, m, g, 1));
+        predictor_set_largest(p, 1);
+        for (int k = 0; k < 4; k++) {
+            add_edges(t, &r, g);
+            add_nodes(t, &r, g);
+            set_rows(t, &r, g);
+            struct version *from = version_hold(g); /* what the builder sees */
+            remove_edges(t, &r, g);
+            set_rows(t, &r, g);
+            if (k != 1) { /* once without new nodes */
+                add_nodes(t, &r, g);
+                add_edges(t, &r, g);
+            }
+            const struct consm_dataset *before = g->now->base;
+            OK(base_build(g, from));
+            assert_true(g->now->base != before && g->now->changes > 0);
+            assert_true(g->now->base->data->nodes == from->nodes);
+            version_release(g, from);
+            check(t, g, &p, &one, 1);
+        }
+        consm_predictor_free(p);
+        consm_graph_free(g);
+        consm_model_free(m);
+        consm_dataset_free(d);
+        mem_free(t);
+    }
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -385,7 +430,7 @@ struct reading {
 static void *read_on(void *arg)
 {
     const struct reading *w = arg;
-    for (int64_t k = 0; k < 60; k++) {
+    for (int64_t k = 0; k < 20; k++) {
         struct consm_prediction *p;
         int64_t asked[2] = {k % N, consm_graph_nodes(w->graph) - 1};
         OK(consm_predictor_nodes(&p, w->predictor, asked, 2));
@@ -397,7 +442,7 @@ static void *read_on(void *arg)
 
 static void readers_and_a_writer(void **state)
 {
-    enum { READERS = 3, ROUNDS = 8 };
+    enum { READERS = 32, ROUNDS = 8 };
     struct truth *t = truth_new(false, false, true, 5);
     struct consm_dataset *d = build(t);
     struct consm_model *m = train("gcn", d, "0");
@@ -408,7 +453,7 @@ static void readers_and_a_writer(void **state)
     (void)state;
     rng_init(&r, 11, 3);
     OK(consm_graph_new(&g, d));
-    g->most = 90; /* bases change under the readers, too */
+    g->most = 30; /* a thread changes bases under readers and writer, too */
     OK(consm_predictor_new_on(&p, m, g, 1));
     predictor_set_largest(p, 1);
     struct reading reading = {g, p};
@@ -422,6 +467,8 @@ static void readers_and_a_writer(void **state)
     }
     for (int i = 0; i < READERS; i++)
         pthread_join(thread[i], NULL);
+    base_wait(g);
+    assert_true(g->now->base != d); /* it did */
     const struct consm_model *const one = m;
     check(t, g, &p, &one, 1);
     consm_predictor_free(p);
@@ -541,6 +588,7 @@ static consm_status grow_a_little(void)
     struct consm_graph *g = NULL;
     struct consm_predictor *p = NULL;
     struct consm_prediction *said = NULL;
+    struct version *held = NULL;
     consm_status st = CONSM_OK;
     TRY(consm_dataset_from_arrays(&d, &all));
     TRY(consm_graph_new(&g, d));
@@ -552,11 +600,14 @@ static consm_status grow_a_little(void)
     TRY(consm_graph_set_features(g, other, &row));
     TRY(consm_predictor_nodes(&said, p, one, 1));
     TRY(consm_graph_remove_edges(g, other, one, 1));
-    g->most = 0;
-    TRY(consm_graph_set_labels(g, one, label, 1)); /* and a new base */
+    TRY(consm_graph_set_labels(g, one, label, 1));
+    held = version_hold(g);
+    TRY(consm_graph_add_edges(g, other, one, NULL, 1));
+    TRY(base_build(g, held)); /* a new base, and an edge that came later */
     TRY(consm_graph_dataset(&now, g));
 done:
     consm_prediction_free(said);
+    version_release(g, held);
     consm_predictor_free(p);
     consm_graph_free(g);
     consm_dataset_free(now);
@@ -582,6 +633,7 @@ int main(void)
         cmocka_unit_test(dense_rows),
         cmocka_unit_test(sparse_weighted_rows),
         cmocka_unit_test(new_bases),
+        cmocka_unit_test(changes_outlive_a_new_base),
         cmocka_unit_test(recipes_read_new_rows),
         cmocka_unit_test(readers_and_a_writer),
         cmocka_unit_test(a_reader_keeps_its_version),

@@ -26,6 +26,8 @@ consm_status consm_graph_new(struct consm_graph **out, struct consm_dataset *dat
     TRY(version_of(&g->now, dataset_hold(dataset)));
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->writing, NULL);
+    pthread_cond_init(&g->built, NULL);
+    g->aside = true;
     g->most = (int64_t)fmax(MOST_CHANGES, MOST_SHARE * (double)g->now->nodes);
     if (dataset->data->node_id && (st = ZNEW(g->added, 1)) < 0)
         consm_graph_free(g);
@@ -41,7 +43,9 @@ void consm_graph_free(struct consm_graph *g)
 {
     if (!g)
         return;
+    base_wait(g);
     version_release(g, g->now);
+    pthread_cond_destroy(&g->built);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->writing);
     if (g->added)

@@ -1,4 +1,4 @@
-/* Versions of a growing graph: sharing them, looking nodes up, making the next one, rebuilding. */
+/* Versions of a growing graph: sharing them, looking nodes up, making the next one. */
 #include "app/growing.h"
 
 #include "data/table/names.h"
@@ -248,26 +248,17 @@ done:
 
 /* ---- publishing ---------------------------------------------------------- */
 
-/* Takes ownership, also on failure. */
-static consm_status version_publish(struct consm_graph *g, struct version *next)
+consm_status version_share_after(struct version *anew, const struct version *from,
+                                 const struct version *now, struct consm_graph *g)
 {
-    consm_status st = CONSM_OK;
-    struct consm_dataset *whole;
-    struct version *anew;
-    if (next->changes > g->most && version_joins(next)) {
-        TRY(version_dataset(&whole, next));
-        TRY(version_of(&anew, whole));
-        anew->number = next->number;
-        version_release(g, next);
-        next = anew;
-    }
+    int64_t chunks = now->chunks - from->chunks, blocks = now->blocks - from->blocks;
     pthread_mutex_lock(&g->lock);
-    struct version *old = g->now;
-    g->now = next;
-    next = old;
+    consm_status st = share_list(&anew->chunk, now->chunk + from->chunks, chunks);
+    anew->chunks = st == CONSM_OK ? chunks : 0;
+    if (st == CONSM_OK)
+        st = share_list(&anew->block, now->block + from->blocks, blocks);
+    anew->blocks = st == CONSM_OK ? blocks : 0;
     pthread_mutex_unlock(&g->lock);
-done:
-    version_release(g, next);
     return st;
 }
 
@@ -279,10 +270,15 @@ consm_status version_write(struct consm_graph *g,
     pthread_mutex_lock(&g->writing);
     TRY(version_next(&next, g));
     TRY(change(ctx, next));
-    st = version_publish(g, next);
-    next = NULL;
+    pthread_mutex_lock(&g->lock);
+    struct version *old = g->now;
+    g->now = next;
+    next = old;
+    pthread_mutex_unlock(&g->lock);
 done:
     version_release(g, next);
     pthread_mutex_unlock(&g->writing);
+    if (st == CONSM_OK)
+        base_renew(g);
     return st;
 }

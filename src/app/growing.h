@@ -1,8 +1,8 @@
 /*
  * A growing graph. Its state at one moment is a version, which never changes: a base, plus the
  * changes of every node since. A writer makes the next version from the last one, at the cost of
- * the change; readers keep the version they started with. After many changes a writer builds a new
- * base.
+ * the change; readers keep the version they started with. After many changes a thread builds a new
+ * base, while readers and writers go on.
  */
 #ifndef APP_GROWING_H
 #define APP_GROWING_H
@@ -48,6 +48,11 @@ struct consm_graph {
     int64_t *number;     /* (ids) the node with that id; version_id() checks it, because */
     size_t room;         /* a failed call leaves its ids here */
     int64_t most;        /* number of changes after which a new base is built */
+    bool aside;          /* by a thread of its own; tests turn that off */
+    bool building;       /* under `lock`: a new base is being built */
+    bool to_join;        /* under `lock`: `builder` was started and not joined yet */
+    pthread_t builder;
+    pthread_cond_t built; /* with `lock`: building became false */
 };
 
 /* The current version; release it afterwards. */
@@ -72,8 +77,8 @@ const char *version_id(const struct version *v, int64_t number, char buffer[24])
 bool version_joins(const struct version *v);
 consm_status version_dataset(struct consm_dataset **out, const struct version *v);
 
-/* Makes the next version by change(ctx, next) and publishes it, with a new base if that pays. A
- * failure changes nothing. One writer at a time; readers continue meanwhile. */
+/* Makes the next version by change(ctx, next) and publishes it; begins with a new base if that
+ * pays. A failure changes nothing. One writer at a time; readers continue meanwhile. */
 consm_status version_write(struct consm_graph *g,
                            consm_status (*change)(void *ctx, struct version *next), void *ctx);
 /* For change(): where to record a node's changes, valid until the next call; and a chunk or a block
@@ -81,6 +86,18 @@ consm_status version_write(struct consm_graph *g,
 consm_status version_touch(struct change **out, struct version *next, int64_t number);
 consm_status version_share(struct shared ***list, int64_t *count, void *thing,
                            void (*release)(void *thing));
+
+/* Shares with `anew` the chunks and blocks that `now` has beyond the version `from`. */
+consm_status version_share_after(struct version *anew, const struct version *from,
+                                 const struct version *now, struct consm_graph *g);
+
+/* grow_base.c: begins with a new base if there are many changes, after a write. */
+void base_renew(struct consm_graph *g);
+/* Waits until no base is being built. */
+void base_wait(struct consm_graph *g);
+/* Builds a base that holds a version of the graph, carries over what changed since, and publishes
+ * it. A failure changes nothing. */
+consm_status base_build(struct consm_graph *g, const struct version *from);
 
 /* The first version of a graph; takes ownership of the dataset, also on failure. */
 consm_status version_of(struct version **out, struct consm_dataset *base);
