@@ -1,5 +1,5 @@
-/* For tests that compare runs on graphs that mean the same: a small graph, ways to write it down
- * differently, and the models with their main options. */
+/* For tests that compare runs on equivalent graphs: a small graph, other ways to write it, and the
+ * models with their main options. */
 #ifndef TESTS_ALIKE_H
 #define TESTS_ALIKE_H
 
@@ -9,7 +9,7 @@
 #include "app/roles.h"
 #include "data/generate/generate.h"
 
-/* A model and what is set beside its defaults, "key=value key=value". */
+/* A model and its settings besides the defaults, "key=value key=value". */
 struct alike_case {
     const char *name, *model, *set;
 };
@@ -75,7 +75,7 @@ static inline char **names_of(int64_t count, const char *format)
     return name;
 }
 
-/* Where node i of the base stands in the variant. */
+/* The position of node i of the base in the variant. */
 static inline int64_t alike_place(enum variant v, int64_t i, int64_t nodes)
 {
     return v == NODES_REVERSED ? nodes - 1 - i : i;
@@ -114,7 +114,7 @@ static inline struct dataset *alike_make(const struct dataset *base, enum varian
     d->dense = mem_alloc((size_t)(n * f), sizeof *d->dense);
     d->label = mem_alloc((size_t)n, sizeof *d->label);
     d->node_id = names_of(n, v == OTHER_NAMES ? "somebody %d" : "n%d");
-    for (int64_t i = 0; v == NODES_REVERSED && i < n / 2; i++) { /* names go with their nodes */
+    for (int64_t i = 0; v == NODES_REVERSED && i < n / 2; i++) { /* names move with their nodes */
         char *name = d->node_id[i];
         d->node_id[i] = d->node_id[n - 1 - i];
         d->node_id[n - 1 - i] = name;
@@ -157,7 +157,7 @@ static inline void alike_options(struct train_options *o, const struct alike_cas
     o->config.match_width = 8;
 }
 
-/* Trains on a dataset, with the roles of the base's nodes where they stand now. */
+/* Trains on a dataset, with the roles of the base's nodes at their new positions. */
 static inline void alike_train(struct consm_model **model, struct consm_prediction **p,
                                const struct dataset *d, const struct roles *roles,
                                const struct alike_case *c)

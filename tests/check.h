@@ -1,4 +1,4 @@
-/* What every test file needs: cmocka in the order it wants its headers, and a few shorthands. */
+/* For every test file: cmocka with its headers in order, and a few shorthands. */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
@@ -14,15 +14,15 @@
 
 #include "consm.h"
 
-/* Under AddressSanitizer everything takes some ten times as long: what a plain build covers as well
- * may be shorter there. */
+/* Under AddressSanitizer everything takes about ten times as long, so tests that a plain build also
+ * runs may be shorter. */
 #ifdef __SANITIZE_ADDRESS__
 enum { UNDER_ASAN = 1 };
 #else
 enum { UNDER_ASAN = 0 };
 #endif
 
-/* The call succeeds; on failure the library's message is shown. */
+/* The call must succeed; on failure the library's message is shown. */
 #define OK(call)                                                         \
     do {                                                                 \
         consm_status check_status = (call);                              \
@@ -30,7 +30,7 @@ enum { UNDER_ASAN = 0 };
             fail_msg("%s: %d: %s", #call, check_status, consm_errmsg()); \
     } while (0)
 
-/* The call fails with that code and its message contains that text. */
+/* The call must fail with that code, and its message must contain that text. */
 #define FAILS(call, code, text)                                                         \
     do {                                                                                \
         consm_status check_status = (call);                                             \
@@ -51,7 +51,7 @@ static inline void assert_near(double a, double b, double tolerance)
         fail_msg("%.9g and %.9g differ by more than %g", a, b, tolerance);
 }
 
-/* The folder of real datasets, or NULL with one visible line that says what is skipped. */
+/* The folder of real datasets, or NULL with one visible line about what is skipped. */
 static inline const char *real_data(const char *what)
 {
     const char *folder = getenv("CONSM_DATA");

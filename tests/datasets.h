@@ -1,4 +1,4 @@
-/* For tests of readers and writers: scratch folders, files with given text, equal datasets. */
+/* For tests of readers and writers: scratch folders, files with given text, comparing datasets. */
 #ifndef TESTS_DATASETS_H
 #define TESTS_DATASETS_H
 
@@ -47,7 +47,7 @@ static inline int scratch_remove(void **state)
     return 0;
 }
 
-/* scratch/name in one of a few buffers that take turns. */
+/* scratch/name in one of a few alternating buffers. */
 static inline const char *in_scratch(const char *name)
 {
     static char path[32][256];
@@ -85,7 +85,7 @@ static inline void same_names(char *const *a, char *const *b, int64_t count)
         assert_string_equal(a[i], b[i]);
 }
 
-/* The same values, whether a matrix of ones spells them out or not. */
+/* The same values, whether a matrix of ones stores them or not. */
 static inline void same_sparse(const struct csr *a, const struct csr *b)
 {
     assert_int_equal(a->rows, b->rows);

@@ -1,6 +1,6 @@
-/* Memory that runs out: calls are repeated with their first, second, third … allocation refused,
- * and every one after it. Each time a call must say so and leave nothing behind. Counts are atomic:
- * a call may work with several threads. */
+/* Simulates running out of memory: calls are repeated with their first, second, third … allocation
+ * and all later ones refused. Each time the call must fail with a message and leak nothing.
+ * Counters are atomic, because a call may use several threads. */
 #ifndef TESTS_FAILING_MEMORY_H
 #define TESTS_FAILING_MEMORY_H
 
@@ -26,7 +26,7 @@ static void memory_give(void *ctx, void *block)
     free(block);
 }
 
-/* Every call succeeds at last, after at least `least` refusals. */
+/* Every call must succeed in the end, after at least `least` refusals. */
 static inline void memory_runs_out(consm_status (*const *calls)(void), size_t count, int least)
 {
     static const struct consm_allocator counting = {memory_take, memory_give, NULL};

@@ -1,7 +1,7 @@
 /*
- * A backend whose memory the host does not see, for tests: the CPU behind a wall. It copies every
- * leaf into memory of its own and looks again only when the leaf's version says so, as a card
- * would. Whoever rewrites numbers behind its back computes with the old ones here.
+ * A backend for tests whose memory the host does not see: the CPU behind a wall. It copies every
+ * leaf into its own memory and copies again only if the leaf's version changes, as a card would.
+ * Code that rewrites numbers without a new version computes with the old ones here.
  *
  * It can be told to refuse an operation and to fail a run.
  */
@@ -118,7 +118,7 @@ static inline void far_fill_csr(struct csr *to, const struct csr *from)
     to->t = NULL;
 }
 
-/* The address of a leaf's copy stays, where instructions name it; what it holds is freed. */
+/* The address of a leaf's copy stays, because instructions name it; its content is freed. */
 static inline void far_forget(struct leaf *leaf)
 {
     if (leaf->kind == LEAF_CSR) {
@@ -284,7 +284,7 @@ static inline struct far *far_open(int threads)
     struct far *far;
     OK(ZNEW(far, 1));
     OK(backend_open(&far->near, NULL, threads));
-    kind.composes = far->near->kind->composes; /* the same bits come of the same plan */
+    kind.composes = far->near->kind->composes; /* the same plan gives the same bits */
     far->base.kind = &kind;
     far->base.device = kind.name;
     far->base.host = far->near->host;

@@ -1,18 +1,18 @@
 /*
- * Faults on order, preloaded into a command (tests/check_faults.sh): call number FAULT_AT of the
+ * Injects faults into a command, preloaded by tests/check_faults.sh: call number FAULT_AT of the
  * kind FAULT_KIND fails once.
  *
  *   memory   an allocation is refused          write    a write finds the disk full
  *   sync     fsync fails                       rename   a rename is refused
- *   power    the process ends at that sync or rename, and what was written but never synced is gone
- *   shorter  a file that was just mapped is cut to nothing, as another program might do
+ *   power    the process ends at that sync or rename, and what was written but never synced is lost
+ *   shorter  a file that was just mapped is truncated, as another program might do
  *
- * FAULT_HIT names a file that is made when the fault has happened.
+ * FAULT_HIT names a file that is created when the fault has happened.
  *
- * Starting a process takes longer than most commands do. So before main the process waits at
- * standard input for numbers, and for each one a copy of it runs the command with that call
- * failing. It answers with the exit code, whether the fault happened, and a sum over the files
- * under FAULT_FILE. What the copies print goes to FAULT_PRINT.
+ * Starting a process takes longer than most commands. So before main the process waits at standard
+ * input for numbers, and for each one a copy of it runs the command with that call failing. It
+ * answers with the exit code, whether the fault happened, and a checksum of the files under
+ * FAULT_FILE. The copies' output goes to FAULT_PRINT.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -153,7 +153,7 @@ static struct {
     char path[512];
     dev_t device;
     ino_t number;
-    off_t kept; /* bytes that are on the disk */
+    off_t kept; /* bytes that are on disk */
 } file[MOST_FILES];
 static int files;
 

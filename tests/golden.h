@@ -1,11 +1,11 @@
-/* Golden files: what a writer makes is compared with tests/golden/NAME, byte for byte. With
- * CONSM_UPDATE_GOLDEN=1 in the environment the files are rewritten instead; look at the diff. */
+/* Golden files: a writer's output is compared with tests/golden/NAME, byte for byte. With
+ * CONSM_UPDATE_GOLDEN=1 in the environment the files are rewritten instead; check the diff. */
 #ifndef TESTS_GOLDEN_H
 #define TESTS_GOLDEN_H
 
 #include "check.h"
 
-/* What a hostile data file may call things. */
+/* Names that a hostile data file may use. */
 #define HOSTILE_MARKUP "<script>alert(\"x\")</script>&amp;'--><!--|`*_$\\%{}#~^[]"
 #define HOSTILE_BYTES  "caf\xc3\xa9 \xff\xc0\x80 \xed\xa0\x80 \x1b[31m \xe2\x80\xae end\xe6\x97"
 #define HOSTILE_WIDE   "数据集 é\xcc\x81 🙂"

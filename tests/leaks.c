@@ -1,8 +1,7 @@
-/* LeakSanitizer's search for leaks takes four seconds of processor time at every exit on aarch64
- * (it walks over all 2^28 regions that its allocator might have). It is needed only where a block
- * is still there at exit. So the blocks are kept in a set: where all were freed, nothing can have
- * leaked and the search is left out; where one is left, LeakSanitizer says whether something still
- * points to it.
+/* Skips LeakSanitizer's search if it is not needed. The search takes four seconds of processor time
+ * at every exit on aarch64 (it visits all 2^28 regions of its allocator), but it is needed only if
+ * a block is still allocated at exit. So all blocks are recorded in a set: if all were freed, the
+ * search is skipped; if one is left, LeakSanitizer decides whether something still points to it.
  *
  * Linked into what is built with AddressSanitizer: the tests and the command. */
 #define _POSIX_C_SOURCE 200809L
@@ -20,8 +19,8 @@ extern void __libc_freeres(void)
     __attribute__((weak)); /* glibc's own blocks: threads' stacks and so on */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
-/* Addresses by open addressing, as a hook may not allocate; inverted, so that a search does not
- * find a block because it is in here. */
+/* Addresses by open addressing, because a hook may not allocate; inverted, so that the search does
+ * not find a block through this table. */
 enum { SLOTS = 1 << 20 };
 static uintptr_t slot[SLOTS];
 static size_t held;
@@ -66,7 +65,7 @@ static void keep(const volatile void *block, size_t size)
     leave();
 }
 
-/* Blocks that were made before the set was there are not in it. */
+/* Blocks that were allocated before the set existed are not in it. */
 static void forget(const volatile void *block)
 {
     if (!block)
@@ -78,7 +77,8 @@ static void forget(const volatile void *block)
     if (slot[i]) {
         held--;
         slot[i] = 0;
-        for (size_t k = (i + 1) % SLOTS; slot[k]; k = (k + 1) % SLOTS) /* what may move up does */
+        for (size_t k = (i + 1) % SLOTS; slot[k];
+             k = (k + 1) % SLOTS) /* moves up entries that may move */
             if ((k - home(slot[k])) % SLOTS >= (k - i) % SLOTS) {
                 slot[i] = slot[k];
                 slot[k] = 0;
@@ -93,7 +93,7 @@ __attribute__((constructor(101))) static void begin(void)
     if (__sanitizer_install_malloc_and_free_hooks(keep, forget) <= 0 ||
         pthread_atfork(take, leave, leave) != 0)
         abort();
-    /* The stream's own buffer would be a block that nobody frees. */
+    /* The stream's own buffer would be a block that is never freed. */
     static char out[4096];
     setvbuf(stdout, out, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof out);
 }

@@ -1,5 +1,5 @@
-/* Loses blocks that the library allocated: the test `leak_is_found` of the AddressSanitizer build
- * wants them reported, so that tests/leaks.c leaves out no search that was needed. */
+/* Leaks blocks of the library. The test `leak_is_found` of the AddressSanitizer build expects a
+ * report, so that tests/leaks.c skips no search that is needed. */
 #include "base/alloc.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* Small archives for the tests of the NPZ reader: lists of arrays, written to a file of their own.
- */
+/* Small archives for the tests of the NPZ reader: lists of arrays, written to a file. */
 #ifndef TESTS_NPZ_PARTS_H
 #define TESTS_NPZ_PARTS_H
 

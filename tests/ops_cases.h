@@ -6,7 +6,7 @@
 
 enum where { PLAIN, VIEW };
 
-/* A parameter of the case's own. */
+/* A parameter of the case. */
 static inline node own(struct program *p, const char *name, int64_t rows, int64_t cols)
 {
     return param(p, name, rows, cols, INIT_NORMAL);
@@ -22,14 +22,14 @@ static inline node weights(struct program *p, struct world *w)
     return input(p, w->weight, w->n, w->f);
 }
 
-/* A node that draws, as a part of a larger graph would draw it. */
+/* A node that draws random numbers as part of a larger graph. */
 static inline node numbered(struct program *p, struct world *w, node drawn)
 {
     program_number(p, drawn, w->number);
     return drawn;
 }
 
-/* Each row of the pattern, of a large one the first, as many times, one after the other. */
+/* Repeats each row of the pattern (of a large one the first rows) so many times. */
 static inline const struct csr *repeated(struct world *w, int64_t times)
 {
     const struct csr *s = w->s;
@@ -48,7 +48,7 @@ static inline const struct csr *repeated(struct world *w, int64_t times)
     return w->repeated = a;
 }
 
-/* From points to c references, neither of them parameters: what is chosen has no gradient. */
+/* From points to c references, neither of them parameters: a choice has no gradient. */
 static inline struct transport route(struct program *p, struct world *w, int64_t c,
                                      int64_t iterations, enum take take)
 {
@@ -57,7 +57,7 @@ static inline struct transport route(struct program *p, struct world *w, int64_t
     return (struct transport){cost, epsilon, 1e-8, iterations, take};
 }
 
-/* (n,1) above 0 of those nodes whose first target is above a number; of small worlds all. */
+/* (n,1) positive for nodes whose first target is above a number; in small worlds for all. */
 static inline node few(struct program *p, struct world *w, float above)
 {
     node beyond = fill(p, w->n < 100 ? -1 : above, w->n, 1);

@@ -1,5 +1,5 @@
-/* A case of ops_cases.def recorded in a program on a backend, at a place. In training its loss is a
- * fixed random mix of the case's values, so that every one of them has a gradient. */
+/* A case of ops_cases.def recorded in a program on a backend. In training its loss is a fixed
+ * random combination of the case's values, so that each of them has a gradient. */
 #ifndef TESTS_OPS_TRIAL_H
 #define TESTS_OPS_TRIAL_H
 
@@ -18,8 +18,8 @@ struct trial {
     float *mix;
 };
 
-/* Whether the backend has every operation that a case records. Transport is the card's and the
- * reference's alone: the CPU's is src/ot, which is no program. */
+/* Whether the backend has every operation of a case. Only the card and the reference have
+ * transport: on the CPU it is src/ot, which is not a program. */
 static inline bool trial_possible(const struct op_case *what, struct spot at,
                                   struct backend *backend)
 {
@@ -78,7 +78,7 @@ static inline void trial_run(struct trial *t, uint64_t number)
     OK(program_run(t->p, &(struct step){42, number}));
 }
 
-/* Fails the test: which case, where, and what is the matter with element k of something. */
+/* Fails the test: names the case, the place, and element k of something. */
 static inline void trial_fault(const struct trial *t, const char *thing, int64_t k, double mine,
                                double expected)
 {

@@ -1,8 +1,7 @@
 /*
- * What the operations are tried on: values, targets, indices and one sparse pattern. The pattern is
- * a view (graph/views.h) of one of several graphs, so that every operation meets weighted and
- * directed edges, edges that weigh more one way than the other, a hub, loops, isolated nodes and no
- * edge at all.
+ * The data for testing operations: values, targets, indices and one sparse pattern. The pattern is
+ * a view (graph/views.h) of one of several graphs, so that every operation sees weighted and
+ * directed edges, asymmetric weights, a hub, loops, isolated nodes and no edge at all.
  */
 #ifndef TESTS_OPS_WORLD_H
 #define TESTS_OPS_WORLD_H
@@ -14,11 +13,11 @@
 #include "program/program.h"
 
 enum graph_kind {
-    GRAPH_DIRECTED, /* a chain and a fan, weighted, one way only; the last node stands alone    */
+    GRAPH_DIRECTED, /* a chain and a fan, weighted, one direction only; the last node is isolated */
     GRAPH_PLAIN,    /* the same both ways, without weights                                      */
     GRAPH_WEIGHTED, /* the same both ways, one weight an edge                                   */
-    GRAPH_LOPSIDED, /* both ways, but each way has its own weight: the pattern is symmetric, the
-                       matrix is not                                                            */
+    GRAPH_LOPSIDED, /* both directions with different weights: the pattern is symmetric, the matrix
+                       is not */
     GRAPH_HUB,      /* all edges meet in node 0, both ways, with a loop there                   */
     GRAPH_EMPTY,    /* no edge                                                                  */
     GRAPH_KINDS
@@ -29,7 +28,7 @@ static const char *const graph_name[GRAPH_KINDS] = {"directed", "plain", "weight
 static const char *const view_name[VIEW_COUNT] = {"adjacency", "loops", "gcn", "symmetric",
                                                   "two-hop"};
 
-/* Which world: n nodes, f columns, a view of a graph. */
+/* A world: n nodes, f columns, a view of a graph. */
 struct spot {
     int64_t n, f;
     enum graph_kind graph;
@@ -43,7 +42,8 @@ struct world {
     const struct csr *s; /* (n, n) */
     struct index *index, *other, *groups, *labelled;
     int32_t *label;
-    int64_t *number; /* (n) of its nodes in a larger whole: now in a row, now with gaps */
+    int64_t *
+        number; /* (n) its nodes' numbers in a larger whole: partly consecutive, partly with gaps */
     float *target, *weight, *row_weight;
     float *point;         /* (5, f) */
     float *chosen;        /* (nnz) 1 or 0 */
@@ -57,7 +57,7 @@ static inline float random_in(struct rng *r, double low, double high)
     return (float)(low + (high - low) * rng_uniform(r));
 }
 
-/* A chain, and a fan from node 0; the last node stands alone. A hub is the fan to everybody. */
+/* A chain, and a fan from node 0; the last node is isolated. A hub is the fan to all nodes. */
 static inline void world_graph(struct world *w, enum graph_kind kind, struct rng *r)
 {
     int32_t *from, *to;
@@ -152,8 +152,8 @@ static inline void world_free(struct world *w)
     mem_free(w->member);
 }
 
-/* Values a little away from the kinks of relu, abs and clamp, where differences mean nothing.
- * Running statistics, which start at 0 and 1, become something else, too. */
+/* Values a little away from the kinks of relu, abs and clamp, where differences are meaningless.
+ * Running statistics, which start at 0 and 1, are changed too. */
 static inline void spread_values(const struct params *params, float *values)
 {
     struct rng r;

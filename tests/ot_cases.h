@@ -11,7 +11,7 @@
 
 enum { MOST = 4096 };
 
-/* A problem with room for whatever the tests try; one at a time lives in static storage. */
+/* A problem with room for all tests; static storage holds one at a time. */
 struct problem {
     int64_t c, n, f;
     float r[MOST], h[4 * MOST];
@@ -103,8 +103,8 @@ static inline int64_t read_size(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-/* A case's problem; *a and *b point into p, or are NULL where the case is uniform. Its cost matrix
- * is the other program's. */
+/* A case's problem; *a and *b point into p, or are NULL if the case is uniform. The cost matrix
+ * comes from the other program. */
 static inline void read_case(struct problem *p, const double **a, const double **b,
                              const json_t *object)
 {

@@ -1,4 +1,4 @@
-/* Programs in tests: what is read after a run, and parameters as the host sees them. */
+/* Programs in tests: reading values after a run, and parameters on the host. */
 #ifndef TESTS_PROGRAMS_H
 #define TESTS_PROGRAMS_H
 

@@ -1,5 +1,5 @@
-/* The reference graph as the library holds it, and a reference entry's configuration and parameters
- * brought into it. Two threads, so that shares are exercised too. */
+/* The reference graph in the library's form, with a reference entry's configuration and parameters.
+ * Uses two threads, so that shares are tested too. */
 #ifndef TESTS_REFERENCE_SCENE_H
 #define TESTS_REFERENCE_SCENE_H
 

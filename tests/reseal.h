@@ -1,5 +1,5 @@
-/* Sealed files made wrong on purpose: bytes changed inside, the checksum at the end made to fit
- * again, so that what reads them cannot rely on it. */
+/* Makes invalid sealed files: changes bytes and fixes the checksum at the end, so that readers
+ * cannot rely on it. */
 #ifndef TESTS_RESEAL_H
 #define TESTS_RESEAL_H
 
@@ -19,7 +19,7 @@ static inline void reseal(uint8_t *data, size_t size)
     memcpy(data + size - 64, hex, 64);
 }
 
-/* The whole file, to be freed; NULL when there is none. */
+/* The whole file, which the caller frees; NULL if there is none. */
 static inline uint8_t *file_bytes(const char *path, size_t *size)
 {
     FILE *f = fopen(path, "rb");

@@ -1,6 +1,6 @@
 /*
- * Writes a report that uses everything src/report can draw, filled with invented figures, for the
- * browser check and for people who change the looks:
+ * Writes a report that uses everything in src/report, with invented figures, for the browser check
+ * and for people who change the design:
  *     sample_report PAGE.html [FOLDER]      (FOLDER receives the tables and figures as files)
  * The page says that its figures are invented.
  */

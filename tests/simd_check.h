@@ -1,5 +1,5 @@
-/* What the tests of the vector kernels share: random arrays without slack behind them, so that
- * AddressSanitizer sees a step outside, and runs in shares of every kind. */
+/* Shared by the tests of the vector kernels: random arrays without slack, so that AddressSanitizer
+ * detects a step outside, and runs in shares of every kind. */
 #ifndef TESTS_SIMD_CHECK_H
 #define TESTS_SIMD_CHECK_H
 

@@ -1,7 +1,7 @@
-/* Graphs that mean the same get the same answers (metamorphic tests), for every model and its main
- * options: other names, edges twice, turned, shuffled and with loops, other class names and
- * features times a power of two train to the same bits; in another order of nodes, and with one
- * more lonely node, a trained model says the same of every node and edge. */
+/* Equivalent graphs get equal answers (metamorphic tests), for every model and its main options.
+ * Other names, repeated, reversed, shuffled edges, loops, other class names and features times a
+ * power of two train to the same bits. With another node order, or one more isolated node, a
+ * trained model gives the same answer for every node and edge. */
 #include "alike.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static void compare_trust(const struct consm_model *model, struct consm_dataset 
     assert_int_equal(a->edges, b->edges);
     for (int64_t e = 0; e < a->edges; e++) {
         double there = trust_of(b, alike_place(v, a->from[e], n), alike_place(v, a->to[e], n));
-        /* One node more moves the mean cost, and with it ε, by a ninetieth. */
+        /* One more node changes the mean cost, and with it ε, by a ninetieth. */
         double room = v == A_LONELY_NODE ? 5e-3 : 1e-4;
         if (!(fabs((double)a->score[e] - there) <= room))
             fail_msg("%s, %s: trust of edge %lld is %g and %g", name, variant_name[v], (long long)e,
@@ -117,8 +117,8 @@ static void says_the_same_in_any_order(void **state)
 
 /* ---- test labels --------------------------------------------------------- */
 
-/* Other labels on the nodes that test: the same parameters, calibration, sets and predictions to
- * the bit; only the figures of the test nodes may differ. */
+/* Other labels on the test nodes: parameters, calibration, sets and predictions have the same bits;
+ * only the figures of the test nodes may differ. */
 static void test_labels_are_read_by_the_test_alone(void **state)
 {
     (void)state;

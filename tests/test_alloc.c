@@ -1,5 +1,5 @@
-/* Memory: bounds that nest, blocks that grow within them, huge pages that are shared, and slack
- * that belongs to nobody. THREADED */
+/* Memory: nested limits, blocks that grow within them, shared huge pages, and poisoned slack.
+ * THREADED */
 #include "check.h"
 
 #include "base/alloc.h"
@@ -27,7 +27,7 @@ static void bounds_nest(void **state)
     assert_non_null(small);
     assert_null(mem_alloc(8192, 1)); /* too much for the outer one */
     assert_false(mem_bound_end(&inner));
-    assert_null(mem_alloc(3072, 1)); /* what the inner one spent is spent */
+    assert_null(mem_alloc(3072, 1)); /* what the inner one used counts */
     void *more = mem_alloc(1024, 1);
     assert_non_null(more);
     mem_bound_raise(1 << 20);
@@ -42,7 +42,7 @@ static void bounds_nest(void **state)
     mem_free(unbound);
 }
 
-/* Growing by halves to 1 MB takes 3 MB in all, of which no more than two blocks are there. */
+/* Growing by halves to 1 MB takes 3 MB in all, but at most two blocks exist at a time. */
 static void growing_counts_what_is_there(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void pages_are_shared(void **state)
     assert_int_equal(pages_held(), before);
 }
 
-/* What is free is used again, in one piece, before another region is asked for. */
+/* Free memory is reused, in one piece, before a new region is mapped. */
 static void pages_are_used_again(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* The public interface as its users see it: options, training, predicting, models of one's own, and
- * model files, whole and broken.
- * THREADED */
+/* The public interface: options, training, prediction, custom models, and model files, valid and
+ * broken. THREADED */
 #include "check.h"
 
 #include "app/objects.h"
@@ -24,7 +23,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    return rmdir(folder); /* fails when a test, or the library, left a file behind */
+    return rmdir(folder); /* fails if a test, or the library, left a file behind */
 }
 
 static const char *scratch(const char *name)
@@ -174,7 +173,7 @@ static void training_reports_and_stops(void **state)
     assert_null(m);
     consm_options_free(o);
 
-    /* ConSM is heard, and stops, while it chooses its backbone. */
+    /* ConSM reports progress, and can be stopped, while it chooses its backbone. */
     o = quick("consm");
     consm_options_on_progress(o, listen_to, &heard);
     heard = (struct heard){.stop_at = 7};
@@ -182,8 +181,8 @@ static void training_reports_and_stops(void **state)
     assert_int_equal(heard.before, 7);
     heard = (struct heard){0};
     OK(consm_train(&m, d, o));
-    /* A warm-up of four updates is shorter than the first rung: every candidate the graph and its
-     * labels allow has all four. */
+    /* A warm-up of four updates is shorter than the first rung: every candidate that the graph and
+     * its labels allow gets all four. */
     assert_true(heard.before % 4 == 0);
     assert_in_range(heard.before / 4, 10, CONSM_CANDIDATES);
     assert_int_equal(heard.calls, heard.before + 3); /* epoch 4, and two more */
@@ -192,7 +191,7 @@ static void training_reports_and_stops(void **state)
     consm_dataset_free(d);
 }
 
-/* Own labels, no split: all train but a fifth of each class, which validates. */
+/* Own labels without a split: all train except a fifth of each class, which validates. */
 static void validation_is_held_out(void **state)
 {
     (void)state;
@@ -226,7 +225,8 @@ static void validation_is_held_out(void **state)
     consm_dataset_free(d);
 }
 
-/* What a model says when trained, it says later, from its file too, with any threads. */
+/* A model's predictions at training equal later ones, also from its file and with any number of
+ * threads. */
 static void predictions_come_back_bit_for_bit(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void predictions_come_back_bit_for_bit(void **state)
     scratch_remove("m.safetensors");
 }
 
-/* What ConSM chooses by validation for a given backbone; nobody else chooses. */
+/* What ConSM chooses by validation for a given backbone; other models choose nothing. */
 static void features_can_be_chosen(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void features_can_be_chosen(void **state)
     struct consm_options *o = quick("consm");
     OK(consm_options_set(o, "backbone", "gcn"));
     OK(consm_options_set(o, "normalize_features", "auto"));
-    OK(consm_options_set(o, "folds", "no")); /* which would be heard, too */
+    OK(consm_options_set(o, "folds", "no")); /* it would report progress, too */
     consm_options_on_progress(o, listen_to, &heard);
     OK(consm_train(&m, d, o));
     assert_int_equal(heard.before, 2 * 4); /* two ways, a warm-up each */
@@ -297,8 +297,8 @@ static void features_can_be_chosen(void **state)
     consm_dataset_free(d);
 }
 
-/* Coefficients in the messages travel as the module that makes them: a file serves its own graph,
- * with the same bits, and any other. Without a round that helped, messages are plain. */
+/* Message weights are stored as the module that makes them: a file works on its own graph, with the
+ * same bits, and on any other. Without a round that helped, messages are unweighted. */
 static void messages_travel(void **state)
 {
     (void)state;
@@ -465,9 +465,9 @@ static void features_are_matched_by_name(void **state)
     consm_dataset_free(d);
 }
 
-/* New nodes, new edges, no labels at all: welcome. */
-/* Standardised columns: the scale of a column does not matter, and a model keeps the measure it was
- * trained with. */
+/* New nodes, new edges and no labels are accepted. */
+/* Standardised columns: the scale of a column does not matter, and a model keeps its training
+ * scale. */
 static void standard_features_keep_their_measure(void **state)
 {
     (void)state;
@@ -492,7 +492,7 @@ static void standard_features_keep_their_measure(void **state)
     for (int i = 0; i < 12; i++)
         assert_near(p->confidence[i], q->confidence[i], 1e-4);
     consm_prediction_free(q);
-    /* The scaled graph through the plain one's eyes looks different, from a file as well. */
+    /* With the plain graph's scale the scaled graph looks different, also from a file. */
     OK(consm_model_save(m, scratch("s.safetensors")));
     OK(consm_model_load(&loaded, scratch("s.safetensors")));
     OK(consm_predict(&q, loaded, d, 1));
@@ -589,7 +589,7 @@ static void broken_files_are_refused(void **state)
         assert_null(loaded);
         assert_non_null(strstr(consm_errmsg(), "m.safetensors"));
     }
-    for (size_t at = 0; at < size; at += 61) { /* any flipped bit is noticed */
+    for (size_t at = 0; at < size; at += 61) { /* any flipped bit is detected */
         bytes[at] ^= 0x10;
         write_all(path, bytes, size);
         if (consm_model_load(&loaded, path) >= 0)
@@ -602,7 +602,7 @@ static void broken_files_are_refused(void **state)
     scratch_remove("m.safetensors");
 }
 
-/* A model whose parts do not fit each other, written and sealed as if they did. */
+/* A model whose parts do not fit each other, written and sealed as valid. */
 static void unfitting_models_are_refused(void **state)
 {
     (void)state;
@@ -652,7 +652,7 @@ static void predictions_are_numbers(void **state)
     FAILS(consm_predict(&p, m, d, 1), CONSM_ENUMERIC, "are not numbers");
     assert_null(p);
     consm_model_free(m);
-    /* The matching module's parameters: no plan, no assignment, and nothing beyond an array. */
+    /* The matching module's parameters: no plan, no assignment, and no access outside an array. */
     m = trained(d, "consm");
     for (int i = 0; i < m->tensors; i++)
         for (int64_t k = 0; k < m->tensor[i].rows * m->tensor[i].cols; k++)

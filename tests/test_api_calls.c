@@ -1,13 +1,13 @@
 /* Every function of the public interface, with every pointer NULL and every number out of range
- * (the calls are made by tests/api_calls.py from the headers): an error by name, never a crash. And
- * models of the caller's own that are wrong in every way a builder lets them be. */
+ * (tests/api_calls.py generates the calls from the headers): an error that names it, never a crash.
+ * And custom models that are wrong in every possible way. */
 #include "check.h"
 
 #include "consm_ot.h"
 #include <math.h>
 #include <unistd.h>
 
-/* What the calls use, by the names that api_calls.py knows. */
+/* The objects of the calls, by the names that api_calls.py uses. */
 static struct {
     struct consm_dataset *dataset;
     struct consm_model *model;
@@ -62,7 +62,7 @@ static struct consm_model *made_model(void)
     return made.model;
 }
 
-/* A call with a NULL that must not be one names it; the others may do what they like. */
+/* A call with a forbidden NULL must name it; the others may succeed or fail. */
 static void check_status(consm_status st, int must_fail)
 {
     if (must_fail && (st != CONSM_EINVAL || !strstr(consm_errmsg(), "NULL")))
@@ -214,7 +214,7 @@ static void wrong_models_are_reported(void **state)
 
 /* ---- the world ------------------------------------------------------------ */
 
-/* Sizes that nobody means must not be had. */
+/* Refuses absurd sizes. */
 static void *small_alloc(void *ctx, size_t size)
 {
     (void)ctx;

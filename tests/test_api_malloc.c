@@ -1,6 +1,6 @@
 /* Running out of memory: the 0th, 1st, 2nd … allocation of every public call sequence fails in
- * turn; each time the call says CONSM_ENOMEM, gives no object, leaks nothing, and the next attempt
- * works. */
+ * turn. Each time the call returns CONSM_ENOMEM, gives no object, leaks nothing, and the next
+ * attempt works. */
 #include "check.h"
 
 #include "models/model.h"
@@ -150,9 +150,9 @@ static consm_status predict_nodes(void)
     return st;
 }
 
-/* Fails allocation 0, stride, 2·stride, … until the sequence gets through. Behind the first
- * thousand, which are all from different places, a run of ConSM trains one candidate after the
- * other: a ninth will do. */
+/* Fails allocation 0, stride, 2·stride, … until the sequence succeeds. After the first thousand,
+ * which all come from different places, a ConSM run trains one candidate after the other, so every
+ * ninth is enough. */
 static void sweep(const char *what, consm_status (*sequence)(void), long stride)
 {
     long failures = 0, tolerated = 0;
@@ -168,7 +168,7 @@ static void sweep(const char *what, consm_status (*sequence)(void), long stride)
         if (st == CONSM_OK && atomic_load(&memory.asked) <= at)
             break;
         if (st == CONSM_OK && sequence == save && ++tolerated == 1)
-            continue; /* the folder's name, for the sync after the rename: a courtesy */
+            continue; /* the folder's name, for the sync after the rename, which is optional */
         if (st != CONSM_ENOMEM || !strstr(consm_errmsg(), "memory"))
             fail_msg("%s (%s), allocation %ld failed: got %d \"%s\"", what, model_name, at, st,
                      consm_errmsg());
@@ -210,7 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
     const struct consm_allocator allocator = {take, give, NULL};
     atomic_store(&memory.fail_at, -1);
-    /* Memory-backed where there is such a place: every save waits for the disk. */
+    /* In memory if possible: every save waits for the disk. */
     snprintf(path, sizeof path, "%s/consm-malloc-%ld.safetensors",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
     consm_set_allocator(&allocator);

@@ -1,5 +1,5 @@
-/* Graphs that are in memory already: integers and reals of either width, dense and sparse features,
- * roles, names, and every way in which arrays can be wrong. */
+/* Graphs from arrays in memory: integers and reals of either width, dense and sparse features,
+ * roles, names, and every kind of invalid array. */
 #include "check.h"
 
 #include "app/objects.h"
@@ -136,7 +136,7 @@ static void widths_make_no_difference(void **state)
                 labelled_by(&wide.arrays, "ties", "loss"));
 }
 
-/* Sparse rows stay sparse whatever their fill; the values are those of the dense array. */
+/* Sparse rows stay sparse at any density; the values are those of the dense array. */
 static void sparse_features_stay_sparse(void **state)
 {
     struct toy t;
@@ -159,7 +159,7 @@ static void sparse_features_stay_sparse(void **state)
     consm_dataset_free(d);
 }
 
-/* Dense floats may stay where they are; doubles and what is mostly zero are copied all the same. */
+/* Dense floats may be used in place; doubles and mostly zero arrays are copied. */
 static void features_may_stay_where_they_are(void **state)
 {
     struct toy here, there;
@@ -223,7 +223,7 @@ static void roles_decide_who_trains(void **state)
     consm_options_free(o);
 }
 
-/* Makes one thing wrong, expects the message, and makes it right again. */
+/* Makes one thing wrong, expects the message, and restores it. */
 #define WRONG(place, value, code, text)                                 \
     do {                                                                \
         struct consm_dataset *none;                                     \

@@ -1,5 +1,5 @@
-/* Attacks by hand counts: how many edges they change and which; the surrogate's gradient against
- * differences; the low-rank graph of two cliques. */
+/* Attacks against hand counts: how many edges they change and which; the surrogate's gradient
+ * against differences; the low-rank graph of two cliques. */
 #include "check.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static struct csr *cliques(bool joined)
     return graph;
 }
 
-/* Every change is possible, none comes twice; counts what is removed and added. */
+/* Every change is possible and none occurs twice; counts removals and additions. */
 static void check_changes(const struct changes *c, const struct csr *graph, int64_t *added,
                           int64_t *removed)
 {
@@ -74,7 +74,7 @@ static void dice_goes_on_with_few_edges_inside(void **state)
     check_changes(&c, graph, &added, &removed);
     assert_int_equal(removed, 1);
     assert_int_equal(added, 5);
-    for (int64_t i = 0; i < c.count; i++) /* nobody knows the class of node 2 */
+    for (int64_t i = 0; i < c.count; i++) /* the class of node 2 is unknown */
         assert_true(c.left[i] != 2 && c.right[i] != 2);
     changes_free(&c);
     FAILS(attack_dice(&c, graph, some, 60, 0), CONSM_EINVAL,
@@ -321,7 +321,7 @@ static void trusted_attackers_join_listed_pairs_only(void **state)
 /* ---- low rank -------------------------------------------------------------------------------- */
 
 /* A clique of four has the eigenvalues 3, -1, -1, -1, the first with the vector of halves: rank two
- * of two cliques leaves 3/4 inside each and nothing between them. */
+ * of two cliques gives 3/4 inside each and 0 between them. */
 static void two_cliques_have_rank_two(void **state)
 {
     (void)state;

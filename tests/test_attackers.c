@@ -1,5 +1,5 @@
-/* Runs on attacked graphs: how many edges each attack changes and which, what the attackers who
- * know our trust join, and the graphs that a GCN is trained on after cleaning. */
+/* Runs on attacked graphs: how many edges each attack changes and which, what attackers who know
+ * our trust add, and the graphs that a GCN is trained on after cleaning. */
 #include "check.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static void a_gcn_is_cleaned_three_ways(void **state)
     json_decref(result);
 }
 
-/* The trust of the ConSM that the attacker trained, for the edges that it added. */
+/* The trust of the attacker's ConSM in the edges that it added. */
 static void ask_the_attackers_consm(const struct planted *p, const struct task_input *in)
 {
     struct train_options options = task_options(in);
@@ -150,7 +150,7 @@ static void ask_the_attackers_consm(const struct planted *p, const struct task_i
     mem_free(role);
 }
 
-/* Every added edge joins two classes, and the ConSM that the attacker asked would keep it. */
+/* Every added edge joins two classes, and the attacker's ConSM would keep it. */
 static void who_knows_trust_adds_trusted_edges_only(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void who_knows_trust_adds_trusted_edges_only(void **state)
     }
 }
 
-/* Of three ranks the one that validates best is GCN-SVD's. */
+/* GCN-SVD uses the one of three ranks that validates best. */
 static void validation_chooses_the_rank(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void validation_chooses_the_rank(void **state)
     json_decref(result);
 }
 
-/* A backend whose memory the host does not see: the attacker's numbers have to be fetched. */
+/* A backend whose memory the host does not see: the attacker's numbers must be fetched. */
 static void attackers_train_on_any_device(void **state)
 {
     (void)state;

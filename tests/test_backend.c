@@ -1,7 +1,7 @@
 /*
- * The contract between programs and what runs them (src/program/backend.h), apart from the
- * operations themselves: memory, versions, failures, operations a backend lacks, several backends
- * side by side. That all of training keeps to it is for test_backend_training.c. THREADED
+ * The interface between programs and backends (src/program/backend.h), apart from the operations:
+ * memory, versions, failures, missing operations, several backends side by side.
+ * test_backend_training.c tests all of training. THREADED
  */
 #include "far_backend.h"
 #include "training.h"
@@ -60,7 +60,7 @@ static void every_backend_has_memory(void **state)
     assert_null(none);
 }
 
-/* Names of cards are understood whether there is one or not; what is missing is one line. */
+/* Names of cards are accepted with or without a card; a missing one gives a one-line message. */
 static void devices_have_names(void **state)
 {
     (void)state;
@@ -82,8 +82,8 @@ static void devices_have_names(void **state)
     assert_null(b);
 }
 
-/* What the host writes is seen by the next run, what a run wrote by the next look; nothing is moved
- * twice. */
+/* The next run sees what the host wrote, the next read what a run wrote; nothing is copied twice.
+ */
 static void blocks_move_only_what_is_new(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void blocks_move_only_what_is_new(void **state)
 
 enum { N = 4 };
 
-/* Everything a program may read: floats, an index, a matrix, labels and weights. */
+/* Everything that a program may read: floats, an index, a matrix, labels and weights. */
 struct reading_options {
     float x[N], other[N], weight[2];
     int32_t label[N];
@@ -196,7 +196,7 @@ static void what_changed_is_sent_and_nothing_else(void **state)
     far->sent = 0;
     reads(&r, 3, 9, loss);
     assert_int_equal(far->sent, 0);
-    r.x[0] = 10; /* behind its back: not seen until somebody says so */
+    r.x[0] = 10; /* without a new version: not seen until it is reported */
     reads(&r, 3, 9, loss);
     program_touch(r.p, r.x);
     loss = (first_of_two(10) + first_of_two(2)) / 2;
@@ -271,7 +271,7 @@ static int count_leaky(const struct program *p)
     return count;
 }
 
-/* The gradients of a program whose pieces fuse into every fused operation there is. */
+/* The gradients of a program whose parts fuse into every fused operation. */
 static consm_status fusible(float *grad, int *fused, enum op op, struct far *far)
 {
     static const int32_t from[3] = {0, 1, 2}, to[3] = {1, 2, 3};
@@ -328,7 +328,7 @@ static void what_a_backend_lacks_is_not_fused(void **state)
         for (int k = 0; k < 64; k++)
             assert_near(with[k], without[k], 1e-6);
     }
-    far->refused = OP_NLL; /* nothing else can stand for it */
+    far->refused = OP_NLL; /* nothing can replace it */
     float grad[64];
     int fused;
     FAILS(fusible(grad, &fused, OP_NLL, far), CONSM_EPROGRAM, "the far backend has no nll");
@@ -337,7 +337,7 @@ static void what_a_backend_lacks_is_not_fused(void **state)
 
 /* ---- steps ---- */
 
-/* Many steps in one call are many calls of one step. */
+/* Many steps in one call equal many calls of one step. */
 static void steps_can_be_taken_together(void **state)
 {
     (void)state;
@@ -422,8 +422,8 @@ static bool stop_within_a_round(void *ctx, const struct progress *progress)
     return progress->epoch == STOP;
 }
 
-/* Stops in the first round of those that have rounds, writes the session down, and lets a new one
- * go on, on a backend that may be another. */
+/* Stops in the first round (if there are rounds), saves the session, and resumes in a new one,
+ * possibly on another backend. */
 static void interrupt(struct session **s, const struct scene *scene, struct train_options o,
                       struct backend *b, struct backend *then)
 {
@@ -450,8 +450,8 @@ static void interrupt(struct session **s, const struct scene *scene, struct trai
     unlink(path);
 }
 
-/* Parameters, moments, the best so far and what operations remember come back from a backend's
- * memory and go there again: the same bits as without a break. */
+/* Parameters, moments, the best so far and operations' state are read from a backend's memory and
+ * written back: the same bits as without an interruption. */
 static void a_break_behind_the_wall_changes_nothing(void **state)
 {
     (void)state;

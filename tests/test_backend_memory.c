@@ -1,6 +1,6 @@
-/* Memory that runs out while a backend is opened, a program compiled for it and run: every call is
- * repeated with its first, second, third … allocation refused; each time it says so and leaves
- * nothing. */
+/* Memory runs out while a backend is opened, a program compiled for it and run: every call is
+ * repeated with its first, second, third … allocation refused. Each time it fails with a message
+ * and leaks nothing. */
 #include "failing_memory.h"
 
 #include "backends/open.h"
@@ -12,7 +12,7 @@ static const int32_t label[NODES] = {0, 1, 0, 1, 0, 1};
 static const float target[NODES * CLASSES];
 static int which; /* of the backends */
 
-/* A program with leaves of every kind and operations that remember. */
+/* A program with leaves of every kind and operations with state. */
 static node record(struct program *p, const struct csr *a, const struct index *rows)
 {
     node x = param(p, "x", NODES, CLASSES, INIT_NORMAL);

@@ -1,8 +1,8 @@
 /*
  * All of training on every backend: whole models train alike on all of them, losses and final
- * logits within rounding; every way of training gives the same bits on a backend whose memory the
- * host does not see; and whatever the caller changes between two runs (inputs, indices, matrices,
- * labels, weights) reaches every backend.
+ * logits within rounding; every procedure gives the same bits on a backend whose memory the host
+ * does not see; and changes between two runs (inputs, indices, matrices, labels, weights) reach
+ * every backend.
  */
 #include "far_backend.h"
 #include "training.h"
@@ -13,11 +13,11 @@
 
 enum { ALIKE_EPOCHS = 50, PLAYED_EPOCHS = 4, MOST_EPOCHS = 64 };
 
-/* Of test_models_card, where the kernels for cards are played: that one alone is tried there. */
+/* In test_models_card, which simulates the kernels for cards, only that backend is tested. */
 extern consm_status card_open(struct backend **out, int threads) __attribute__((weak));
 
-/* Playing takes its time. ConSM decides by numbers that rounding may turn around: which reference a
- * node goes to, which edges stay. */
+/* The simulation is slow. ConSM decides by numbers that rounding may flip: the reference of a node,
+ * the edges that stay. */
 static int64_t alike_epochs(const char *model)
 {
     return card_open ? PLAYED_EPOCHS : strcmp(model, "consm") == 0 ? EPOCHS : ALIKE_EPOCHS;
@@ -107,7 +107,7 @@ static bool open_next(struct backend **out, int number)
     return true;
 }
 
-/* One model on all backends, beside the reference. */
+/* One model on all backends, compared with the reference. */
 static void train_alike(const struct scene *s, const struct model_def *model, const char *settings)
 {
     struct history expected, mine;
@@ -127,15 +127,15 @@ static void models_train_alike(void **state)
     (void)state;
     struct scene s;
     scene_tiny(&s);
-    /* These two are many programs: a card that is played takes a minute for them. */
+    /* These two are many programs: a simulated card takes a minute for them. */
     for (const struct model_def *const *m = model_list(); *m; m++)
         if (!card_open || (strcmp((*m)->name, "consm") != 0 && strcmp((*m)->name, "gam") != 0))
             train_alike(&s, *m, UNDER_ASAN ? "match_steps 10" : "");
     scene_close(&s);
 }
 
-/* Steps over a matrix that is large enough for a card's threads to have several rows and entries
- * each, and rows of several threads. */
+/* Steps over a matrix large enough for a card's threads to have several rows and entries each, and
+ * for rows with several threads. */
 static void long_walks_train_alike(void **state)
 {
     (void)state;
@@ -149,8 +149,8 @@ static void long_walks_train_alike(void **state)
 }
 
 /* Deep attention over long rows (more than 64 entries): a card cuts them into pieces, whose sums
- * wait in scratch. Heads have 16, 32, 8 and 6 columns; a card reads 4 floats at a time, or 2 of
- * heads of 6. Eight heads of 16 fill a warp, and of 32 they take two blocks. */
+ * are kept in scratch. Heads have 16, 32, 8 and 6 columns; a card reads 4 floats at a time, or 2
+ * for heads of 6. Eight heads of 16 fill a warp; of 32 they take two blocks. */
 static void deep_attention_trains_alike(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void deep_attention_trains_alike(void **state)
     scene_close(&s);
 }
 
-/* A card maps to references within the matching step, others between two of them. */
+/* A card maps to references within the matching step, other backends between two steps. */
 static void matching_inside_a_step_trains_alike(void **state)
 {
     (void)state;
@@ -192,8 +192,8 @@ static void matching_inside_a_step_trains_alike(void **state)
     scene_close(&s);
 }
 
-/* Regularised transport, within a step and between two, whatever is made of it: a card has kernels
- * for it, and for the pooling of all nodes; others leave both to the host. */
+/* Regularised transport, within a step and between two, in all its uses: a card has kernels for it
+ * and for the pooling of all nodes; other backends leave both to the host. */
 static void transport_trains_alike(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void train_both(const struct scene *s, const char *name, const char *sett
     backend_close(&far->base);
 }
 
-/* The same bits where every number has to be sent: nobody writes behind a backend's back. */
+/* The same bits if every number must be sent: no code writes into a backend's memory unnoticed. */
 static void training_sends_what_it_changes(void **state)
 {
     (void)state;
@@ -348,7 +348,7 @@ static void reader_change(struct reader *r, int which, float moved[N * F])
     static const int32_t picked[] = {1, 1, 4, 2};
     switch (which) {
     case 0: OK(index_set(r->picked, picked)); break;
-    case 1: /* every edge goes to the node behind the one it went to */
+    case 1: /* every edge moves to the next node */
         for (int64_t k = 0; k < r->matrix->nnz; k++)
             r->matrix->col[k] = (r->matrix->col[k] + 1) % N;
         csr_drop_transpose(r->matrix);
@@ -381,7 +381,7 @@ static void reader_change(struct reader *r, int which, float moved[N * F])
     }
 }
 
-/* After each change the program gives what one gives that was compiled after it. */
+/* After each change the program gives the same result as one compiled after it. */
 static void changes_reach_the_backend(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Where the CPU puts barriers: before whatever touches what another thread may still be writing or
- * reading, and nowhere else. */
+/* Where the CPU puts barriers: before operations that touch what another thread may still write or
+ * read, and nowhere else. */
 #include "check.h"
 
 #include "cpu/kernels.h"
@@ -66,7 +66,7 @@ static void others_wait_for_what_they_touch(void **state)
     assert_true(second_waits(column, other)); /* they share their scratch */
 }
 
-/* One that waits frees those behind it from waiting for those before it. */
+/* A barrier for one operation also serves those after it. */
 static void a_barrier_serves_all(void **state)
 {
     (void)state;

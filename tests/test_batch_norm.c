@@ -1,8 +1,7 @@
 /*
- * Batch norm in training and behind it. A GIN with batch norm is trained for ten steps; the losses,
- * the running statistics and the evaluation with them equal PyTorch's own F.batch_norm
- * (tests/reference/batch_norm_reference.py). Two threads, so that shares are exercised too.
- * THREADED
+ * Batch norm in training and evaluation. A GIN with batch norm is trained for ten steps; the
+ * losses, the running statistics and the evaluation with them equal PyTorch's F.batch_norm
+ * (tests/reference/batch_norm_reference.py). Two threads, so that shares are tested too. THREADED
  */
 #include <math.h>
 

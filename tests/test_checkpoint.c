@@ -1,5 +1,5 @@
-/* Interrupting training between two epochs and going on: the same bits as without a break, for
- * every model that can be interrupted; and checkpoints of other runs are refused. */
+/* Interrupts training between two epochs and resumes: the same bits as without interruption, for
+ * every resumable model; checkpoints of other runs are refused. */
 #include "check.h"
 #include "reseal.h"
 
@@ -61,7 +61,7 @@ static void assert_same_models(const struct consm_model *a, const struct consm_m
     assert_true(a->temperature == b->temperature);
 }
 
-/* Broken at that epoch, then taken up again: the same model as the whole run. */
+/* Interrupted at that epoch, then resumed: the same model as the whole run. */
 static void goes_on_from(struct run *r, const struct consm_model *whole, int64_t stop)
 {
     struct consm_model *part;
@@ -90,7 +90,8 @@ static void a_break_changes_nothing(void **state)
             continue;
         }
         OK(model_train(&whole, NULL, &r.request));
-        /* Broken at one epoch, then again at another, the second time by the regular interval. */
+        /* Interrupted at one epoch, then again at another, the second time by the regular interval.
+         */
         for (int64_t first = 1; first < 10; first += 4) {
             int64_t second = first + 2;
             r.request.resume = false;
@@ -111,8 +112,8 @@ static void a_break_changes_nothing(void **state)
     }
 }
 
-/* ConSM goes on after its choice of a backbone: while it tries how coefficients pull (epochs 5 to
- * 12), and in the rounds after that. */
+/* ConSM resumes after its choice of a backbone: while it compares arms (epochs 5 to 12), and in
+ * later rounds. */
 static void consm_goes_on_after_its_choices(void **state)
 {
     (void)state;
@@ -130,7 +131,7 @@ static void consm_goes_on_after_its_choices(void **state)
     run_close(&r);
 }
 
-/* Hears the updates of candidates, stops after so many of them, and counts those heard twice. */
+/* Receives the updates of candidates, stops after so many, and counts those received twice. */
 struct ear {
     int64_t stop; /* 0: never */
     int64_t heard, twice, epochs, folded;
@@ -164,8 +165,8 @@ static void run_of_candidates(struct run *r, struct ear *e)
     r->request.options.progress_ctx = e;
 }
 
-/* A run that is interrupted while candidates are compared, again and again, repeats no update of
- * any of them and ends as the one that was never interrupted. */
+/* A run that is interrupted repeatedly while candidates are compared repeats no update of any of
+ * them and ends like an uninterrupted one. */
 static void the_tournament_is_kept(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void the_tournament_is_kept(void **state)
         assert_true(a->val == b->val);
     }
     consm_model_free(part);
-    /* Broken after the choice: no candidate is trained again. */
+    /* Interrupted after the choice: no candidate is trained again. */
     int64_t stop = 20;
     r.request.resume = false;
     r.request.options.progress = stop_at;
@@ -228,7 +229,7 @@ static bool count_updates(void *ctx, const struct progress *p)
     return p->epoch == 0 && ++c->updates == c->stop;
 }
 
-/* Interrupted while the student learns, a run goes on with it where it was. */
+/* Interrupted while the student trains, a run resumes there. */
 static void the_student_is_kept(void **state)
 {
     (void)state;
@@ -257,8 +258,8 @@ static void the_student_is_kept(void **state)
     run_close(&r);
 }
 
-/* With --checkpoint-every a run that is killed loses no more than so many updates. The file holds
- * those still in the race, each with four numbers for every parameter, and no more. */
+/* With --checkpoint-every a killed run loses at most that many updates. The file holds only the
+ * remaining candidates, each with four numbers per parameter. */
 static void the_tournament_is_written_regularly(void **state)
 {
     (void)state;
@@ -290,7 +291,7 @@ static void the_tournament_is_written_regularly(void **state)
     run_close(&r);
 }
 
-/* What a run goes through, by what its progress says. */
+/* The stages of a run, by its progress. */
 enum stage {
     CANDIDATE,
     FOLD,
@@ -304,7 +305,7 @@ enum stage {
     STAGES
 };
 
-/* Counts every update that is told, by stage, and stops at one of them. */
+/* Counts every reported update by stage, and stops at one of them. */
 struct counter {
     int64_t heard[STAGES], all, stop;
     enum stage at;
@@ -332,7 +333,7 @@ static bool count_stages(void *ctx, const struct progress *p)
     return ++c->all == c->stop;
 }
 
-/* A threshold for the first class, by folds: six of its nodes validate. */
+/* A threshold for the first class by cross-validation: six of its nodes validate. */
 static void want_threshold(struct run *r)
 {
     const struct dataset *d = r->data->data;
@@ -349,7 +350,7 @@ static void run_through_all_stages(struct run *r, struct counter *c)
     struct config *config = &r->request.options.config;
     run_open(r, "consm"); /* with candidates, of which three are tried without edges */
     config->epochs = 1000;
-    config->gnn_steps = 20; /* all looks at arms have updates */
+    config->gnn_steps = 20; /* every comparison of arms has updates */
     config->candidates = CANDIDATES_FEW;
     config->drop_share = 0.2;
     config->add_share = 0.1;
@@ -359,9 +360,9 @@ static void run_through_all_stages(struct run *r, struct counter *c)
     r->request.options.progress_ctx = c;
 }
 
-/* Interrupted anywhere, while candidates are compared, in folds of a finalist, in rounds, while
- * arms and other edges are tried, in a course over them, in folds that choose a threshold or in the
- * refit, a run ends as the one that was never interrupted, and no update is trained twice. */
+/* Interrupted anywhere (in the comparison of candidates, in folds of a finalist, in rounds, in
+ * trials of arms and other edges, in a course over them, in folds for a threshold, or in the refit)
+ * a run ends like an uninterrupted one, and no update is trained twice. */
 static void nothing_is_trained_twice(void **state)
 {
     (void)state;
@@ -393,7 +394,7 @@ static void nothing_is_trained_twice(void **state)
     run_close(&r);
 }
 
-/* The same of a plain network, which has nothing behind its threshold. */
+/* The same for a plain network, which ends after its threshold. */
 static void folds_of_a_threshold_are_kept(void **state)
 {
     (void)state;
@@ -423,9 +424,9 @@ static void folds_of_a_threshold_are_kept(void **state)
     run_close(&r);
 }
 
-/* A run whose student was taken: its votes are in the checkpoint, so that a course over other edges
- * and the refit learn from them after a break as well. The last two breaks are in the refit's
- * warm-up, which goes on where it was. */
+/* A run whose student was taken: the checkpoint holds its votes, so that a course over other edges
+ * and the refit also learn from them after an interruption. The last two interruptions are in the
+ * refit's warm-up, which resumes. */
 static void votes_survive_a_break(void **state)
 {
     (void)state;
@@ -460,7 +461,7 @@ static void votes_survive_a_break(void **state)
     run_close(&r);
 }
 
-/* Interrupted again and again, and killed between two checkpoints. */
+/* Interrupted repeatedly, and killed between two checkpoints. */
 static void a_run_in_many_pieces_is_one_run(void **state)
 {
     (void)state;
@@ -484,8 +485,8 @@ static void a_run_in_many_pieces_is_one_run(void **state)
     run_close(&r);
 }
 
-/* Naming the network, its features and the pruning that a run chose gives the same model: the
- * tournament's winner goes on as if it had been alone. */
+/* Naming the network, features and pruning that a run chose gives the same model: the winner
+ * continues as if it had been alone. */
 static void choices_can_be_named(void **state)
 {
     (void)state;
@@ -504,7 +505,7 @@ static void choices_can_be_named(void **state)
     assert_true(chosen->config.attract != ATTRACT_AUTO && !isnan(chosen->config.lambda));
     const struct config asked = r.request.options.config;
     r.request.options.config = chosen->config;
-    /* The arm stays open: what the others found before it went on is kept, too. */
+    /* The arm stays open: what the other arms found before is kept, too. */
     r.request.options.config.lambda = asked.lambda;
     r.request.options.config.attract = asked.attract;
     r.request.options.config.guesses = asked.guesses;
@@ -521,7 +522,7 @@ static void choices_can_be_named(void **state)
     run_close(&r);
 }
 
-/* ConSM with its coefficients in the messages carries more from epoch to epoch. */
+/* ConSM with weighted messages carries more from epoch to epoch. */
 static void consm_goes_on_with_its_messages(void **state)
 {
     (void)state;
@@ -593,7 +594,8 @@ static void broken_checkpoints_are_refused(void **state)
     run_close(&r);
 }
 
-/* A run of that model, broken at that epoch; its checkpoint's bytes, to be freed. */
+/* A run of that model, interrupted at that epoch; the bytes of its checkpoint, which the caller
+ * frees. */
 static uint8_t *broken_run(struct run *r, const char *model, int64_t stop, size_t *size)
 {
     struct consm_model *m;
@@ -631,7 +633,7 @@ static void resume_filled(struct run *r, const uint8_t *bytes, size_t size, cons
 }
 
 /* Checkpoints are hostile files: whoever can write one can seal it. GAM's list of labelled nodes,
- * its marks and its count must agree, or growing it would write behind the list's end. */
+ * its marks and its count must agree, otherwise growing it would write past the list's end. */
 static void impossible_checkpoints_are_refused(void **state)
 {
     (void)state;
@@ -664,7 +666,7 @@ static void impossible_checkpoints_are_refused(void **state)
     run_close(&r);
 }
 
-/* Breaks a run in a stage; its checkpoint's bytes, to be freed. */
+/* Interrupts a run in a stage; the bytes of its checkpoint, which the caller frees. */
 static uint8_t *broken_in(struct run *r, enum stage stage, size_t *size)
 {
     static int64_t first[STAGES];
@@ -684,8 +686,8 @@ static uint8_t *broken_in(struct run *r, enum stage stage, size_t *size)
     return file_bytes(path, size);
 }
 
-/* The same of what a run notes while it tries arms, in a finalist's folds, and behind its rounds.
- */
+/* The same for what a run stores while it compares arms, in a finalist's folds, and after its
+ * rounds. */
 static void impossible_stages_are_refused(void **state)
 {
     (void)state;
@@ -736,8 +738,8 @@ static void impossible_stages_are_refused(void **state)
     }
 }
 
-/* Whatever stands in the place of a choice, and in the numbers of its candidates, is tried before
- * it is used: no list is longer than it may be, and no room is made that the file does not fill. */
+/* The stored comparison and its candidates' numbers are checked before use: no list is too long,
+ * and no memory is allocated that the file does not fill. */
 static void impossible_choices_are_refused(void **state)
 {
     (void)state;
@@ -790,7 +792,7 @@ static void impossible_choices_are_refused(void **state)
             fail_msg("kind %d: %d %s", kind, st, consm_errmsg());
         free(bad);
     }
-    /* Another network's numbers: two candidates change places, whole as they are. */
+    /* Another network's numbers: two candidates are swapped. */
     memcpy(&place, at, sizeof place);
     int64_t first = place.trial[0].number;
     for (int64_t i = 1; i < place.count; i++) {

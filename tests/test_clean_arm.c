@@ -1,5 +1,5 @@
-/* Training on the graph that trust leaves: taken where validation is better so, without a trace
- * where it is not, and repeated to the bit by whoever loads the model. */
+/* Training without distrusted edges: taken if validation is better, without any effect if not, and
+ * repeated to the bit by a loaded model. */
 #include "training.h"
 
 #include "train/consm/consm.h"
@@ -30,7 +30,7 @@ static struct train_options clean_options(const char *backbone, double share)
     return o;
 }
 
-/* A saved model's session: the store and what a model file says beside it. */
+/* A saved model's session: the store and the rest of a model file. */
 static struct session *reopen(struct session *s, const struct problem *problem,
                               struct backend *backend)
 {
@@ -78,8 +78,8 @@ static void assert_repeats(struct session *s, const struct problem *problem, int
     backend_close(backend);
 }
 
-/* Validation prefers the graph without the least trusted edges; the share and the thresholds are
- * kept, and a loaded model repeats answers and trust. */
+/* Validation prefers the graph without the least trusted edges; share and thresholds are stored,
+ * and a loaded model repeats answers and trust. */
 static void it_is_taken_where_it_validates(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static bool count_trials(void *ctx, const struct progress *p)
     return false;
 }
 
-/* Where it is tried in vain, and where trust finds next to nothing to leave out, the run is the one
- * over all edges to the bit. */
+/* If the trial fails, or trust finds almost nothing to drop, the run equals the one over all edges,
+ * to the bit. */
 static void given_up_it_leaves_no_trace(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void given_up_it_leaves_no_trace(void **state)
     }
 }
 
-/* A share or a threshold that a person gives is used, whatever validation says. */
+/* A share or threshold that the user sets is used, whatever validation says. */
 static void what_is_given_is_done(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void what_is_given_is_done(void **state)
     scene_close(&scene);
 }
 
-/* The threshold speaks of edges: on another graph as many are left out as it has bad ones. */
+/* The threshold is for edges: on another graph as many are dropped as it has bad ones. */
 static void another_graph_is_judged_by_the_same_rule(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void another_graph_is_judged_by_the_same_rule(void **state)
     scene_close(&scene);
 }
 
-/* A run that is repeated on all labels leaves the same edges out, for as long as was chosen. */
+/* A refit on all labels drops the same edges and trains for the chosen length. */
 static void a_refit_is_clean_too(void **state)
 {
     (void)state;
@@ -240,8 +240,8 @@ static void a_refit_is_clean_too(void **state)
     scene_close(&scene);
 }
 
-/* Pairs that are no edges join where validation is better with them; where it is not, the run is
- * the one before, over all edges or over some of them (the last). */
+/* Pairs without an edge are added if validation is better with them; otherwise the run equals the
+ * previous one, over all edges or over some of them (the last case). */
 static void missing_edges_are_an_arm(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void missing_edges_are_an_arm(void **state)
     }
 }
 
-/* Some edges left out and some pairs put in. */
+/* Some edges dropped and some pairs added. */
 static void both_can_be(void **state)
 {
     (void)state;

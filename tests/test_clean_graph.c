@@ -1,4 +1,5 @@
-/* A clean graph: which edges go, what stays of the dataset, and pairs that may be missing. */
+/* A clean graph: which edges are dropped, what stays of the dataset, and suggested missing edges.
+ */
 #include "check.h"
 
 #include "app/objects.h"
@@ -134,7 +135,7 @@ static void near_rows_are_found(void **state)
         int32_t from[] = {0}, to[] = {8};
         OK(csr_from_edges(&graph, n, n, 1, from, to, NULL, CSR_UNDIRECTED, NULL));
         OK(near_pairs(&list, &rows, 5, 1));
-        OK(near_pairs(&list, &rows, 5, 1)); /* the same again: repeats go */
+        OK(near_pairs(&list, &rows, 5, 1)); /* the same again: repeats are dropped */
         near_tidy(&list, graph);
         for (int64_t k = 0; k < list.count; k++) {
             assert_true(list.pair[k][0] < list.pair[k][1] && list.pair[k][1] < n);
@@ -149,7 +150,7 @@ static void near_rows_are_found(void **state)
     }
 }
 
-/* Exactly the nearest, by a plain loop. */
+/* Exactly the nearest, compared with a plain loop. */
 static void few_rows_are_compared_exactly(void **state)
 {
     (void)state;
@@ -183,7 +184,8 @@ static void few_rows_are_compared_exactly(void **state)
     mem_free(x);
 }
 
-/* Suggested pairs are no edges, sorted, at most as many as asked for, and mostly of one class. */
+/* Suggested pairs are not edges, are sorted, are at most as many as requested, and mostly of one
+ * class. */
 static void missing_edges_are_suggested(void **state)
 {
     (void)state;

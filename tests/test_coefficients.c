@@ -71,7 +71,7 @@ static void coefficients_equal_the_reference(void **state)
     }
 }
 
-/* Trains a model for a moment on a generated graph and asks it. */
+/* Trains a model briefly on a generated graph and reads its coefficients. */
 static consm_status ask(const char *name, float *low, float *high)
 {
     struct dataset *data;

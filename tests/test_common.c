@@ -1,5 +1,5 @@
-/* What a training step takes over from the evaluation before it: the same bits as computing it
- * again, nothing once the parameters have changed, and nothing that is not the same. */
+/* What a training step takes from the evaluation before it: the same bits as computing it again,
+ * nothing after the parameters have changed, and nothing that differs. */
 #include "far_backend.h"
 #include "programs.h"
 
@@ -13,8 +13,8 @@ enum { NODES = 37, WORDS = 29, HIDDEN = 12, CLASSES = 5, STEPS = 6 };
 struct world {
     struct backend *backend;
     struct csr *graph, *words;
-    bool dense;  /* instead, numbers of their own and no graph in the first layer */
-    bool sliced; /* the first layer is two halves of one, which are as wide */
+    bool dense;  /* dense numbers instead, and no graph in the first layer */
+    bool sliced; /* the first layer is two halves of equal width */
     float numbers[NODES * WORDS];
     struct index *rows;
     int32_t label[NODES];
@@ -107,7 +107,7 @@ static void run(struct program *p, uint64_t step)
     OK(program_run(p, &(struct step){7, step}));
 }
 
-/* Trains with an evaluation after every step but some; the parameters come back. */
+/* Trains with an evaluation after most steps; returns the parameters. */
 static void train(float *out, struct world *w)
 {
     for (uint64_t k = 0; k < STEPS; k++) {
@@ -124,7 +124,7 @@ static void train(float *out, struct world *w)
     memcpy(out, values, (size_t)w->params->size * sizeof *out);
 }
 
-/* How many of the training program's instructions take over, or need not run. */
+/* How many of the training program's instructions are reused or need not run. */
 static int count(const struct program *p, enum reuse how)
 {
     int found = 0;
@@ -160,8 +160,8 @@ static void the_same_bits_as_computed_again(void **state)
         }
 }
 
-/* X·W serves Â·X·W alone; that is what the step starts from, through its dropout or as it is.
- * Without dropout the logits come from the evaluation, too. Dropout of the words leaves nothing. */
+/* Only Â·X·W reads X·W; the step starts from it, with or without dropout. Without dropout the
+ * logits come from the evaluation, too. With dropout of the features nothing can be reused. */
 static void what_is_taken_over(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static double loss_after(struct world *w, uint64_t step)
     return (double)value_of(w->train, w->train->loss)[0];
 }
 
-/* Spoils what the evaluation left: who takes it over finds out, and who computes it does not. */
+/* Spoils the evaluation's values: reused values show it, computed ones do not. */
 static void spoil(struct world *w)
 {
     for (int32_t i = 0; i < w->train->plan.instrs; i++)
@@ -274,7 +274,7 @@ static void only_while_the_parameters_stay(void **state)
     backend_close(backend);
 }
 
-/* Another matrix, or the same one said to have changed, is not the same. */
+/* Another matrix, or one marked as changed, is not the same. */
 static void matrices_that_change(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Prediction sets: scores, thresholds and sets by hand, and the promise itself: over many draws of
- * calibrating nodes the mean coverage is the ⌈(m+1)·coverage⌉/(m+1) that theory says, with and
- * without smoothing, for a good model and for one that knows nothing. */
+/* Prediction sets: scores, thresholds and sets by hand, and the guarantee: over many draws of
+ * calibration nodes the mean coverage is ⌈(m+1)·coverage⌉/(m+1), as in theory, with and without
+ * smoothing, for a good model and for an uninformed one. */
 #include "check.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static void scores_by_hand(void **state)
     struct conformal_data d = path();
     float s[12], smooth[12];
     OK(conformal_scores(s, &d, 0));
-    /* u of node 0 is what its best class shows of it; the others follow. */
+    /* u of node 0 follows from its best class; the others from u. */
     double u = s[0] / 0.7;
     assert_true(u > 0 && u < 1);
     assert_near(s[1], 0.7 + u * 0.2, 1e-6);
@@ -50,7 +50,7 @@ static void scores_by_hand(void **state)
     assert_true(memcmp(other, smooth, sizeof other) != 0);
 }
 
-/* What is drawn belongs to the node's key, wherever it stands. */
+/* The draw belongs to the node's key, wherever the node is. */
 static void order_of_nodes(void **state)
 {
     (void)state;
@@ -147,8 +147,8 @@ static void guess(float *p, const struct dataset *d, double hint)
 }
 
 struct measured {
-    double covered; /* by scores up to the threshold: what theory speaks of */
-    double held;    /* by the sets, which also hold a class where none is up to it */
+    double covered; /* by scores up to the threshold: the quantity of the theory */
+    double held;    /* by the sets, which always hold at least one class */
     double size;
 };
 
@@ -256,7 +256,7 @@ static void smoothing_is_chosen_by_what_selects(void **state)
         if (k == 0)
             assert_true(chosen >= 0.5);
         else
-            assert_near(chosen, 0, 0); /* edges that say nothing only blur */
+            assert_near(chosen, 0, 0); /* uninformative edges only blur */
         mem_free(probability);
         mem_free(selects);
         prepare_free(&p);

@@ -1,5 +1,5 @@
-/* ConSM as a whole: that its matching module learns where edges lie, that it says so when it does
- * not, and what its loss and its trust weights are made of. */
+/* ConSM as a whole: its matching module learns which edges mislead, reports if it does not, and the
+ * parts of its loss and trust weights are right. */
 #include "training.h"
 
 #include "match/matcher_inside.h"
@@ -35,8 +35,8 @@ static void train_consm(struct train_result *result, struct trust *trust, struct
     backend_close(backend);
 }
 
-/* Edges that mostly lie: M must learn its pairs and know something of others. It did neither as
- * long as it saw means over two hops alone through a ReLU that died. */
+/* Most edges mislead: M must learn its pairs and generalise to others. It did neither when it saw
+ * only means over two hops through a ReLU that died. */
 static void matching_learns_where_edges_lie(void **state)
 {
     (void)state;
@@ -54,8 +54,8 @@ static void matching_learns_where_edges_lie(void **state)
     scene_close(&scene);
 }
 
-/* Features that say nothing of the class: M learns its pairs by heart, is found out, and has no
- * weight in the trust scores. */
+/* Uninformative features: M memorises its pairs, this is detected, and it gets no weight in the
+ * trust scores. */
 static void matching_at_chance_is_left_out(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void ties_do_not_add_edges(void **state)
 
 /* ---- guesses --------------------------------------------------------------------------------- */
 
-/* The surest first, in the classes' shares, of untaken nodes of some confidence. */
+/* Most confident first, in the classes' shares, among untaken nodes with enough confidence. */
 static void guesses_keep_the_classes_shares(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void guesses_keep_the_classes_shares(void **state)
         assert_int_equal(found[i].label, found[i].node % 2);
 }
 
-/* The loss of labels and guesses is one mean over all of them, of every sample that a model
- * predicts; without guesses it is the labels' own to the bit. */
+/* The loss of labels and guesses is one mean over all of them, for every sample that a model
+ * predicts; without guesses it equals the labels' loss to the bit. */
 static void guesses_are_labels_among_labels(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void guesses_are_labels_among_labels(void **state)
 
 /* ---- entropy --------------------------------------------------------------------------------- */
 
-/* γ times the mean entropy of the nodes that do not train; with γ = 0 the loss is what it was. */
+/* γ times the mean entropy of the nodes that do not train; with γ = 0 the loss is unchanged. */
 static void the_entropy_is_of_unlabelled_nodes(void **state)
 {
     (void)state;
@@ -235,9 +235,9 @@ static void the_entropy_is_of_unlabelled_nodes(void **state)
     }
 }
 
-/* What the first round costs with 100 updates: four strengths and the best of them over all edges
- * for ten, the best, one with the entropy and two with guesses for thirty, one for all; the two
- * best pulls where guesses are given; nothing to choose. */
+/* The cost of the first round with 100 updates: four strengths and the best of them over all edges
+ * for ten; the best, one with the entropy and two with guesses for thirty; one for all. The two
+ * best pulls if guesses are given; nothing to choose. */
 static void a_choice_has_its_price(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void a_choice_has_its_price(void **state)
     assert_int_equal(consm_round_updates(&c, 1), 10 + 20 + 30 + 70);
 }
 
-/* Half a point behind they go on, two points behind they do not, nor where they were never run. */
+/* Half a point behind, guesses continue; two points behind, or never run, they do not. */
 static void guesses_have_some_credit(void **state)
 {
     (void)state;
@@ -309,7 +309,8 @@ static double apart(const float *a, const float *b, int64_t count)
     return sqrt(sum);
 }
 
-/* With steps so long that the warm-up is past its best at its end, the first round goes back. */
+/* With steps so large that the warm-up ends past its best, the first round goes back to the best.
+ */
 static void rounds_begin_at_the_warm_ups_best(void **state)
 {
     (void)state;
@@ -346,8 +347,8 @@ static void rounds_begin_at_the_warm_ups_best(void **state)
     scene_close(&scene);
 }
 
-/* Updates of the GNN and of the matching module in three rounds after a warm-up of five.
- * The GNN stands still, so that no round finds anything. */
+/* Updates of the GNN and of the matching module in three rounds after a warm-up of five. The GNN
+ * does not change, so no round improves. */
 struct spent {
     int64_t gnn, matching;
 };
@@ -380,8 +381,8 @@ static struct spent three_idle_rounds(int64_t round_patience)
     return spent;
 }
 
-/* Rounds that validation does not end are whole ones, as in the paper; else those after the first
- * teach the matching module a quarter as much, and are given up after a quarter without a gain. */
+/* Rounds that validation does not end are complete, as in the paper. Otherwise later rounds train
+ * the matching module a quarter as much, and end after a quarter without improvement. */
 static void later_rounds_are_shorter(void **state)
 {
     (void)state;
@@ -393,8 +394,8 @@ static void later_rounds_are_shorter(void **state)
     assert_int_equal(three_idle_rounds(1).gnn, 5 + 20);
 }
 
-/* With guesses as labels ConSM learns something else than without, and never by the labels of test
- * nodes: others change nothing. */
+/* With guesses as labels ConSM learns differently, but never from test labels: changing those
+ * changes nothing. */
 static void guesses_read_no_hidden_label(void **state)
 {
     (void)state;
@@ -423,7 +424,7 @@ static void guesses_read_no_hidden_label(void **state)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Without a second class there are no negative pairs: those weigh nothing, the others all. */
+/* Without a second class there are no negative pairs: those have weight 0, the others all. */
 static void pairs_without_another_class_weigh_nothing(void **state)
 {
     (void)state;

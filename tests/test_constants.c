@@ -1,5 +1,5 @@
-/* What programs know of constants: their sparse products are computed by the first run only, and
- * graph convolutions make use of it without a change of results. */
+/* Constants in programs: the first run computes their sparse products, and graph convolutions use
+ * this without changing results. */
 #include "programs.h"
 
 #include "nn/layers.h"
@@ -15,8 +15,8 @@ static struct csr *small_chain(void)
     return s;
 }
 
-/* The product of a constant is computed by the first run and survives what the next one does with
- * its memory: the squares come first and would fit into the same place. */
+/* The first run computes the product of a constant, and it survives the memory reuse of later runs:
+ * the squares come first and would fit into the same place. */
 static void products_of_constants_are_computed_once(void **state)
 {
     (void)state;
@@ -39,7 +39,7 @@ static void products_of_constants_are_computed_once(void **state)
     for (int i = 0; i < 4; i++)
         moving[i] = 2;
     program_touch(p, moving);
-    fixed[0] = 100; /* against the promise: nobody looks again */
+    fixed[0] = 100; /* against the promise: it is not read again */
     OK(program_run(p, &(struct step){0, 1}));
     assert_near(value_of(p, total)[0], 16 + 2 * (1 + 1 + 2 + 3), 1e-6);
     program_bind(p, x, other);

@@ -1,5 +1,5 @@
-/* Controls of ConSM: they follow its run, get what it chose, differ in the loss alone, and wait for
- * what is missing; and what verdicts are made of. THREADED */
+/* Controls of ConSM: they follow its run, use its choices, differ only in the loss, and wait for
+ * missing runs; and the parts of a verdict. THREADED */
 #include "check.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static int64_t plan_and_run(const struct study_view *v)
     return runs_count(v->runs) - before;
 }
 
-/* How many updates the run of ConSM made that another run of the same seed controls. */
+/* The updates of the ConSM run that another run of the same seed controls. */
 static double consm_updates(const struct study_view *v, const json_t *control)
 {
     for (int64_t i = 0; i < runs_count(v->runs); i++) {
@@ -68,7 +68,7 @@ static double gam_accuracy(const struct study_view *v, double lambda, int64_t se
     return (double)NAN;
 }
 
-/* One λ for all seeds by their mean validation; in three runs one for every seed. */
+/* One λ for all seeds by their mean validation; with three runs, one for every seed. */
 static void assert_weights(const struct study_view *v, int64_t seeds)
 {
     static const double lambda[] = {1, 5, 20};
@@ -97,7 +97,7 @@ static void assert_weights(const struct study_view *v, int64_t seeds)
     }
 }
 
-/* The p of the printed table are Holm's of the five paired tests. */
+/* The printed p values are Holm's of the five paired tests. */
 static void assert_printed_p(const struct study_view *v)
 {
     const struct study_options *o = v->options;

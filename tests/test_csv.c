@@ -1,5 +1,4 @@
-/* Numbers, names and tables as text: every way people write them, and every way they get it wrong.
- */
+/* Numbers, names and tables as text: every way people write them, and every way to get it wrong. */
 #include "base/utf8.h"
 #include "check.h"
 
@@ -91,7 +90,7 @@ static void utf8(void **state)
         assert_false(utf8_valid(bad[i], strlen(bad[i])));
 }
 
-/* What is written is read as the same character; what is none is not written. */
+/* A written character reads back the same; invalid ones are not written. */
 static void utf8_round_trip(void **state)
 {
     (void)state;
@@ -246,7 +245,7 @@ static void cut_anywhere(void **state)
     }
 }
 
-/* The short way and the long way read the same. */
+/* The fast path and the general path read the same. */
 static void two_numbers(void **state)
 {
     (void)state;
@@ -291,7 +290,7 @@ static void messages(void **state)
     csv_free(&c);
 }
 
-/* What csv_quote writes comes back, whatever it is. */
+/* What csv_quote writes reads back unchanged. */
 static void quoting(void **state)
 {
     (void)state;

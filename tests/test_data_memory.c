@@ -1,5 +1,6 @@
-/* Memory that runs out while data is made, split, measured or looked for: every call is repeated
- * with its first, second, third … allocation refused; each time it says so and leaves nothing. */
+/* Memory runs out while data is made, split, measured or searched: every call is repeated with its
+ * first, second, third … allocation refused. Each time it fails with a message and leaks nothing.
+ */
 #include "failing_memory.h"
 
 #include "data/facts.h"

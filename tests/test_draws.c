@@ -1,6 +1,6 @@
-/* What the random operations draw: DropEdge keeps loops, drops the two directions of an edge
- * together and at the asked-for rate, and renormalises what is left; another step draws anew. Rows
- * that are part of a larger whole draw what they would draw there, on every backend. THREADED */
+/* The draws of random operations: DropEdge keeps loops, drops both directions of an edge together
+ * at the requested rate, and renormalises the rest; another step draws anew. Rows that are part of
+ * a larger whole draw the same numbers as there, on every backend. THREADED */
 #include "programs.h"
 
 #include "base/rng.h"
@@ -26,7 +26,7 @@ static void make_graph(struct csr **graph, struct views **views)
     OK(views_new(views, *graph));
 }
 
-/* Checks one step's values against D^-1/2 (A' + I) D^-1/2; returns how many edges went. */
+/* Checks one step's values against D^-1/2 (A' + I) D^-1/2; returns the number of dropped edges. */
 static int64_t check_step(const struct csr *a, const float *value)
 {
     double degree[NODES] = {0};
@@ -87,7 +87,7 @@ static void edges_drop_but_loops_stay(void **state)
 
 enum { WHOLE = 150, PART = 61 };
 
-/* The rows of the part: some alone, some together, not in order. */
+/* The rows of the part: some single, some consecutive, not in order. */
 static void number_rows(int64_t number[PART])
 {
     for (int64_t r = 0; r < PART; r++)
@@ -165,7 +165,7 @@ static void a_part_draws_as_the_whole(void **state)
     }
 }
 
-/* Which edges of a go, by the numbers of their ends; number NULL: as they are. */
+/* Which edges of a are dropped, by the numbers of their ends; number NULL: as they are. */
 static void fates(bool *gone, struct backend *b, const struct csr *a, const int64_t *number)
 {
     struct params *params;

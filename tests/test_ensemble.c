@@ -1,6 +1,5 @@
-/* Ensembles: the greedy selection against one that computes everything anew, the rule that keeps
- * what validation does not prefer out, and saved ensembles, whole and broken.
- * THREADED */
+/* Ensembles: the greedy selection against one that computes everything anew, the rule that rejects
+ * what validation does not prefer, and saved ensembles, valid and broken. THREADED */
 #include "check.h"
 
 #include "app/objects.h"
@@ -52,7 +51,7 @@ static void draw(struct arrays *a, uint64_t seed)
     }
 }
 
-/* log-likelihood of the mean over a list of votes, from the beginning. */
+/* log-likelihood of the mean over a list of votes, from scratch. */
 static double likelihood_of(const struct arrays *a, const int *vote, int votes)
 {
     double total = 0;
@@ -65,8 +64,8 @@ static double likelihood_of(const struct arrays *a, const int *vote, int votes)
     return total;
 }
 
-/* The selection as its authors tell it: every list with one vote more is tried, the best list of
- * all that were gone through counts. */
+/* The selection as in its paper: tries every list with one more vote; the best list along the way
+ * counts. */
 static void select_slowly(int64_t *picks, const struct arrays *a, int most)
 {
     int vote[64], votes = 0, kept = 0;
@@ -135,8 +134,8 @@ static void equal_members_go_by_their_order(void **state)
 
 /* ---- the rule ------------------------------------------------------------ */
 
-/* Two classes; every row's truth is class 0, and opinion (members, pattern) is what each member
- * thinks of it, over and over again. */
+/* Two classes; every row's truth is class 0, and opinion (members, pattern) is each member's
+ * probability, repeated. */
 static void state_opinions(struct arrays *a, int64_t members, int64_t rows, const double *opinion,
                            int64_t pattern)
 {
@@ -149,8 +148,8 @@ static void state_opinions(struct arrays *a, int64_t members, int64_t rows, cons
         }
 }
 
-/* The second member is a better gambler: its likelihood carries greedy selection and average, but
- * it is wrong more often than the first, which both spoil. */
+/* The second member has a better likelihood, which greedy selection and average follow, but is
+ * wrong more often than the first. */
 static void accuracy_can_refuse(void **state)
 {
     (void)state;
@@ -170,8 +169,8 @@ static void accuracy_can_refuse(void **state)
     assert_int_equal(picks[1], 0);
 }
 
-/* The average is right everywhere, where each is wrong once; yet the third member's folly makes its
- * likelihood worse than the best one's. The greedy selection leaves the fool out. */
+/* The average is right everywhere, each member is wrong once; but the third member makes its
+ * likelihood worse than that of the best one. The greedy selection leaves the third out. */
 static void likelihood_can_refuse(void **state)
 {
     (void)state;
@@ -194,7 +193,8 @@ static void likelihood_can_refuse(void **state)
     assert_int_equal(picks[0], 1);
 }
 
-/* Two nodes lost and one won among thirty are luck: the average, far likelier, is taken. */
+/* Two nodes lost and one won of thirty are luck: the average, with a much better likelihood, is
+ * taken. */
 static void a_node_is_no_preference(void **state)
 {
     (void)state;
@@ -214,8 +214,8 @@ static void a_node_is_no_preference(void **state)
     assert_true(picks[1] > 0);
 }
 
-/* The best of several runs is lucky. Three nodes of thirty more than the combinations have are 1.8
- * standard errors, and not enough; five are 2.4. */
+/* The best of several runs is lucky. A lead of three nodes of thirty is 1.8 standard errors and not
+ * enough; five are 2.4. */
 static void luck_is_no_preference(void **state)
 {
     (void)state;
@@ -369,11 +369,11 @@ static void assert_same_trust(const struct consm_model *a, const struct consm_mo
     consm_edge_scores_free(y);
 }
 
-/* The models that an ensemble may be made of: by validation, ConSM with its matching, custom ones
- * are in test_api.c. */
+/* The models of an ensemble: by validation, and ConSM with its matching; test_api.c has custom
+ * ones. */
 static const char *const kinds[] = {"gcn", "gat", "consm"};
 
-/* An ensemble of all runs, whatever validation thinks of it, for tests of files. */
+/* An ensemble of all runs, whatever validation prefers, for tests of files. */
 static struct consm_model *whole_ensemble(struct scene *s)
 {
     struct consm_model *m = NULL;
@@ -542,7 +542,7 @@ static void one_run_is_the_plain_model(void **state)
     }
 }
 
-/* Where validation keeps the single best run, the file is that run's own. */
+/* If validation keeps the single best run, the file is that run's own. */
 static void a_single_best_is_plain(void **state)
 {
     (void)state;
@@ -625,7 +625,7 @@ static void progress_names_the_member(void **state)
         assert_null(refused);                                         \
     } while (0)
 
-/* Parts that do not fit each other, written and sealed as if they did. */
+/* Parts that do not fit each other, written and sealed as valid. */
 static void unfitting_members_are_refused(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Explanations against removal by hand: the graph is written down anew without the edge, the
- * neighbour or the feature, and the public prediction must change as the explanation says, by no
- * other edge of the graph more than by the first one named. */
+/* Explanations against removal by hand: the graph is written again without the edge, the neighbour
+ * or the feature, and the public prediction must change as the explanation says. No other edge of
+ * the graph may have a larger effect than the first one listed. */
 #include "failing_memory.h"
 
 #include "app/predictor.h"
@@ -94,14 +94,14 @@ static double probability_without(const struct case_ *c, const struct gap *gap, 
 
 static const struct gap nothing = {-1, -1, -1, -1};
 
-/* Log-odds of a probability as the model had it before doubt. */
+/* Log-odds of a probability before shrinking. */
 static double odds(const struct case_ *c, double p)
 {
     double q = (p - c->model->doubt / c->model->classes) / (1 - c->model->doubt);
     return log(q / (1 - q));
 }
 
-/* How far the log-odds fall, where the probabilities have digits enough to tell. */
+/* The change of the log-odds, if the probabilities have enough digits. */
 static void odds_hold(const struct case_ *c, const struct consm_explanation *e, double fall,
                       double p)
 {
@@ -110,7 +110,7 @@ static void odds_hold(const struct case_ *c, const struct consm_explanation *e, 
         assert_near(fall, odds(c, was) - odds(c, p), 2e-3);
 }
 
-/* Every effect as measured by hand, and the largest change of all edges of the graph. */
+/* Every effect as measured by hand, and the largest change over all edges. */
 static void edges_hold(const struct case_ *c, const struct consm_explanation *e)
 {
     const struct prepared *prepared;
@@ -143,7 +143,8 @@ static void others_hold(const struct case_ *c, const struct consm_explanation *e
         double p = probability_without(c, &gap, e->node, e->label);
         assert_near((double)e->neighbour_effect[i], (double)e->probability - p, 2e-5);
     }
-    /* What nobody in reach has may be missing everywhere: the copy may lack it for all. */
+    /* A feature that no node in reach has may be missing everywhere: the copy may lack it for all.
+     */
     for (int64_t i = 0; i < e->features; i++) {
         struct gap gap = {-1, -1, -1, e->feature[i]};
         double p = probability_without(c, &gap, e->node, e->label);
@@ -244,8 +245,9 @@ static void case_settle(struct case_ *c)
     free(to);
 }
 
-/* ConSM leaves out edges: which ones does not change with what is removed for an explanation, or an
- * edge on the verge would make everything else seem to matter. h2gcn reads more than rows. */
+/* ConSM drops edges: which ones does not change with what is removed for an explanation. Otherwise
+ * an edge near the threshold would make everything else seem important. h2gcn reads more than rows.
+ */
 static void left_out_edges_stay_left_out(void **state)
 {
     (void)state;
@@ -325,7 +327,7 @@ static void limits_classes_and_faults(void **state)
     case_close(&c);
 }
 
-/* A model that is all but certain still says what its certainty hangs on. */
+/* A model that is almost certain still has reasons. */
 static void certain_models_have_reasons(void **state)
 {
     struct consm_model m = {.classes = 3, .temperature = 2};

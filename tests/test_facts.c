@@ -1,4 +1,4 @@
-/* Facts about graphs: by hand on small ones, and the published figures on the real ones. */
+/* Facts about graphs: by hand on small ones, and the published figures on real ones. */
 #include "check.h"
 
 #include "data/facts.h"
@@ -90,7 +90,7 @@ static void undefined_measures_are_nan(void **state)
     dataset_free(d);
 }
 
-/* A star: its leaves are twins of each other until a feature tells two of them apart. */
+/* A star: its leaves are twins until a feature distinguishes two of them. */
 static void twins_need_equal_rows(void **state)
 {
     (void)state;

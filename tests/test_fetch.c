@@ -1,5 +1,5 @@
-/* Downloads against a real HTTP server on loopback: one of ours, which breaks in every way we must
- * survive. The first folder of a path says how it behaves. */
+/* Downloads from a real HTTP server on loopback, which fails in every way that we must survive. The
+ * first folder of a path chooses its behaviour. */
 #include "check.h"
 
 #include "base/rng.h"
@@ -22,7 +22,7 @@ static char body_hash[65];
 static int listener, port;
 static pthread_t server;
 static _Atomic int requests;    /* answered so far */
-static _Atomic long last_range; /* what the last request asked to begin at, 0 without a range */
+static _Atomic long last_range; /* start of the last requested range, 0 without a range */
 
 static void send_all(int fd, const void *bytes, size_t count)
 {
@@ -43,7 +43,7 @@ static void send_head(int fd, const char *status, const char *more)
     send_all(fd, head, strlen(head));
 }
 
-/* The body from `from`, as a 200 or 206 that promises all of it and sends `part` of that. */
+/* The body from `from`, as a 200 or 206 that promises all of it and sends `part` of it. */
 static void send_body(int fd, long from, size_t part)
 {
     char more[128];
@@ -173,7 +173,7 @@ static int stop(void **state)
     return system(command);
 }
 
-/* An empty data folder, and the server's manner. */
+/* An empty data folder, and the server's behaviour. */
 static struct fetch_options fresh(const char *manner)
 {
     struct fetch_options o = fetch_defaults();
@@ -211,7 +211,7 @@ static void a_good_file_arrives_once(void **state)
     assert_int_equal(r.present, 1);
     assert_int_equal(r.fetched, 0);
     assert_int_equal(requests, 1);
-    /* A file that lost its right content is replaced. */
+    /* A file with wrong content is replaced. */
     assert_int_equal(truncate(path, 10), 0);
     OK(fetch_set(&r, &set, folder, &o));
     assert_int_equal(r.fetched, 1);
@@ -282,7 +282,7 @@ static void parts_that_do_not_fit_are_dropped(void **state)
     assert_int_equal(requests, 1);
 }
 
-/* A server that sends more than it may, and a link that somebody laid where the part goes. */
+/* A server that sends too much, and a symbolic link where the part should go. */
 static void nothing_grows_or_is_followed(void **state)
 {
     (void)state;
@@ -368,7 +368,7 @@ static void unknown_hashes_are_recorded(void **state)
     OK(fetch_set(&r, &set, folder, &o));
     assert_int_equal(r.present, 1);
     assert_int_equal(r.recorded, 0);
-    /* The beginning of some other file is no beginning of this one, and nobody could tell. */
+    /* The start of another file would go unnoticed. */
     o = fresh("good");
     file.sha256 = NULL;
     put_part(1000, 1);
@@ -376,17 +376,17 @@ static void unknown_hashes_are_recorded(void **state)
     expect_whole(path);
     OK(fetch_set(&r, &set, folder, &o));
     assert_int_equal(r.present, 1);
-    /* From now on the record holds. */
+    /* From now on the record counts. */
     unlink(path);
     snprintf(base, sizeof base, "http://127.0.0.1:%d/wrong/", port);
     FAILS(fetch_set(&r, &set, folder, &o), CONSM_EFORMAT, "its SHA-256 is");
-    /* Half a file without a length cannot be told from a whole one. */
+    /* Half a file without a length looks like a whole one. */
     o = fresh("nolength");
     file.sha256 = NULL;
     FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "does not give the size of the file");
     assert_int_equal(file_kind(path), FILE_MISSING);
     assert_int_equal(file_kind(part), FILE_MISSING);
-    /* Nor is a half kept when the next server might send something else. */
+    /* A half is not kept either, because the next server might send something else. */
     o = fresh("truncated");
     file.sha256 = NULL;
     o.attempts = 1;

@@ -245,7 +245,7 @@ static void draw_ring(struct figure *out[WHOLE_KINDS], int64_t nodes)
     mem_free(ends);
 }
 
-/* Every node once, the same picture every time, a sample of what is too large. */
+/* Every node once, the same picture every time, a sample of large graphs. */
 static void whole_graphs(void **state)
 {
     static const int64_t nodes[] = {50, 1, 20000}, drawn[] = {50, 1, 5000};

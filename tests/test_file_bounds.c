@@ -1,8 +1,7 @@
 /*
- * What a file may become: for every reader, files that promise much and damaged copies of good
- * ones, read with an allocator that counts. The most memory held at a time stays within
- * FILE_MAY_HAVE and FILE_MAY_BECOME bytes for each byte of the files, FILE_UNPACKED_MAY_BECOME for
- * each unpacked one.
+ * Memory limits of files: for every reader, files with large claims and damaged copies of good
+ * ones, read with a counting allocator. The peak stays within FILE_MAY_HAVE and FILE_MAY_BECOME
+ * bytes per byte of the files, FILE_UNPACKED_MAY_BECOME per unpacked one.
  */
 #include "check.h"
 
@@ -169,7 +168,7 @@ static consm_status read_kind(int kind, const char *path)
     }
 }
 
-/* Reads, and holds the most memory against the bound; size and unpacked are those of its files. */
+/* Reads, and compares the peak memory with the limit; size and unpacked are those of its files. */
 static consm_status read_bounded(int kind, const char *path, size_t size, size_t unpacked)
 {
     static const struct consm_allocator counting = {take, give, NULL};
@@ -213,7 +212,7 @@ static void text_that_promises(void **state)
     (void)read_bounded(GEOM, place("geom"), size, 0);
 }
 
-/* 20,000 keys, one list: 4.6 GB out of 120 KB, once. */
+/* 20,000 keys, one list: once 4.6 GB from 120 KB. */
 static void a_list_under_many_keys(void **state)
 {
     (void)state;
@@ -258,7 +257,7 @@ static void put_array(struct zip_writer *w, const char *name, const char *type, 
     OK(zip_end(w));
 }
 
-/* Zeros pack a thousandfold: 30 MB of features in 30 KB. */
+/* Zeros compress a thousandfold: 30 MB of features in 30 KB. */
 static void zeros_that_unpack(void **state)
 {
     (void)state;
@@ -279,7 +278,7 @@ static void zeros_that_unpack(void **state)
     OK(read_bounded(NPZ, place("a.npz"), (size_t)info.st_size, sizeof zeros + sizeof labels));
 }
 
-/* Lists in lists, which take most memory for a byte of JSON. */
+/* Nested lists, which take the most memory per byte of JSON. */
 static void json_that_nests(void **state)
 {
     (void)state;
@@ -306,7 +305,7 @@ static void json_that_nests(void **state)
 
 /* ---- damaged copies ------------------------------------------------------------ */
 
-/* A few bytes are others, digits rather nines. */
+/* Changes a few bytes, digits preferably to nines. */
 static void damage(struct rng *r, uint8_t *bytes, size_t size)
 {
     for (uint64_t k = 1 + rng_below(r, 4); k > 0; k--) {
@@ -381,7 +380,7 @@ static void damaged_copies(void **state)
         }
 }
 
-/* Of a folder of parts the rows are damaged: the graph beside them is a dataset by itself. */
+/* In a folder of parts the rows are damaged; the graph beside them is a dataset by itself. */
 static void damaged_rows(void **state)
 {
     (void)state;

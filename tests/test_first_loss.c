@@ -1,10 +1,10 @@
 /*
- * The same seed means the same run on every machine. Rounding differs between processors and grows
- * while training goes on; which numbers are drawn must not differ, and at the first epochs that
- * would show long before rounding does. So the losses of the first three epochs of every model are
- * written down here once for all machines. (Two dropout masks of PTDNet once changed places between
- * x86-64 and aarch64, because they were drawn within two arguments of one call, and a seed's
- * accuracy with them.)
+ * The same seed gives the same run on every machine. Rounding differs between processors and grows
+ * during training, but the random draws must not differ; a difference would show in the first
+ * epochs, long before rounding does. So the losses of the first three epochs of every model are
+ * recorded here for all machines. (Two dropout masks of PTDNet were once swapped between x86-64 and
+ * aarch64, because they were drawn within two arguments of one call; this changed a seed's
+ * accuracy.)
  */
 #include "check.h"
 

@@ -1,6 +1,6 @@
-/* Folds over all labels: who is divided how, that nobody is predicted by a network that saw its
- * label, that they choose among ConSM's last candidates where few nodes validate; and what two
- * uneven classes are chosen by. */
+/* Cross-validation over all labels: when it is used, that no node is predicted by a network that
+ * saw its label, that it chooses among ConSM's last candidates if few nodes validate; and the
+ * metric for two uneven classes. */
 #include "check.h"
 
 #include "app/objects.h"
@@ -14,7 +14,7 @@ struct scene {
     struct training_request request;
 };
 
-/* Of each class so many labels train; a share of the others validates. */
+/* So many labels of each class train; a share of the others validates. */
 static void scene_open(struct scene *s, const char *name, const char *model, int64_t per_class,
                        int64_t validating)
 {
@@ -60,8 +60,7 @@ static void who_is_divided(void **state)
     scene_close(&s);
 }
 
-/* With many labels folds cost more than few validation nodes alone are worth; who asks gets them.
- */
+/* With many labels folds cost more than few validation nodes justify; on request they are used. */
 static void many_labels_are_not_divided(void **state)
 {
     (void)state;
@@ -77,8 +76,8 @@ static void many_labels_are_not_divided(void **state)
     }
 }
 
-/* Below ten validation nodes of the class that is looked for, folds compare ConSM's candidates
- * however many labels there are. */
+/* Below ten validation nodes of the positive class, folds compare ConSM's candidates with any
+ * number of labels. */
 static void few_positives_are_divided(void **state)
 {
     (void)state;
@@ -111,7 +110,7 @@ static void few_positives_are_divided(void **state)
     scene_close(&s);
 }
 
-/* Every label is in one fold of each repeat, and classes are dealt out evenly. */
+/* Every label is in one fold of each repeat, and classes are divided evenly. */
 static void labels_are_dealt_out(void **state)
 {
     (void)state;
@@ -148,7 +147,8 @@ static void labels_are_dealt_out(void **state)
     scene_close(&s);
 }
 
-/* What folds say of a node is what a network says that was trained without its fold, by hand. */
+/* A node's cross-validated prediction equals that of a network trained without its fold, by hand.
+ */
 static void nobody_is_predicted_by_his_own_label(void **state)
 {
     (void)state;
@@ -194,8 +194,8 @@ static void nobody_is_predicted_by_his_own_label(void **state)
     scene_close(&s);
 }
 
-/* Few validation nodes: the finalist with the best folds is chosen, and their figure stands beside
- * validation's. With --folds no, validation decides. */
+/* With few validation nodes the finalist with the best folds is chosen, and its score is reported
+ * beside validation's. With --folds no, validation decides. */
 static void folds_choose_among_finalists(void **state)
 {
     (void)state;
@@ -245,8 +245,9 @@ static double test_auc(struct scene *s, const char *model, struct consm_model **
     return (*out)->metrics[SPLIT_TEST].all.roc_auc;
 }
 
-/* Two classes of 20:80, where naming the larger one is right four times of five: choices go by
- * ranking, and ConSM never says the majority alone while a plain network ranks better. */
+/* Two classes of 20:80, where always predicting the larger one is right in four of five cases:
+ * selection is by ranking, and ConSM never predicts only the majority while a plain network ranks
+ * better. */
 static void the_majority_does_not_win(void **state)
 {
     (void)state;
@@ -277,9 +278,8 @@ static void the_majority_does_not_win(void **state)
     scene_close(&s);
 }
 
-/* Below ten validation nodes of the class, its threshold comes from nodes that networks were
- * trained without: there are more of them, and it is not the one that two validation nodes would
- * give. */
+/* Below ten validation nodes of the class, its threshold comes from cross-validated nodes: there
+ * are more of them, and it differs from the one of two validation nodes. */
 static void few_positives_get_a_threshold_from_folds(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* The graph formats of other programs: one small graph as networkx, SciPy and NumPy save it
- * (data/formats, made by make_formats.py), plain and packed, read as the same dataset; and whatever
- * a hostile file may try. */
+ * (data/formats, made by make_formats.py), plain and compressed, reads as the same dataset; and
+ * hostile files. */
 #include "datasets.h"
 #include "failing_memory.h"
 
@@ -30,7 +30,7 @@ static void assert_names(char *const *name, const char *const *expected, int64_t
 
 static const char *const people[] = {"Ann & Bo", "Zoë", "<c>", "d"};
 
-/* Ends, weights, ids and labels; what differs between formats is the features. */
+/* Ends, weights, ids and labels; formats differ in the features. */
 static void assert_people(const struct dataset *d)
 {
     static const int32_t from[] = {0, 1, 2}, to[] = {1, 2, 3}, label[] = {0, 1, 0, -1};
@@ -90,7 +90,7 @@ static void lists(void **state)
     }
 }
 
-/* zstd's library may not be there; then the message says what to do. */
+/* zstd's library may be missing; then the message says what to do. */
 static void zstd(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void damage(void **state)
     }
 }
 
-/* Nesting, attributes and a table of holes are bounded. */
+/* Nesting, attributes and mostly empty tables are bounded. */
 static void bombs(void **state)
 {
     (void)state;

@@ -18,7 +18,7 @@ static void run(void *arg, struct worker who)
     gemm_run(&call->g, call->scratch, who);
 }
 
-/* Behind the numbers stand `spoilt` more that show in every sum which reads too far. */
+/* After the numbers come `spoilt` more that would show in every sum that reads too far. */
 static float *random_array(struct rng *r, int64_t count, int64_t spoilt)
 {
     float *p;
@@ -100,9 +100,9 @@ static void test_shapes(void **state)
         }
 }
 
-/* Weight gradients of a large graph, which are not copied first; the odd row count goes the usual
- * way. The last block is shorter than the others, and what lies behind it spoils the sums: with the
- * end of the arrays at the end of a page of zeros, reading on would not show. */
+/* Weight gradients of a large graph, which are not copied first; the odd row count takes the usual
+ * path. The last block is shorter, and what follows it spoils the sums: if the arrays ended at the
+ * end of a page of zeros, reading on would not show. */
 static void test_long_inner(void **state)
 {
     (void)state;

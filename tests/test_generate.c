@@ -1,4 +1,4 @@
-/* Built-in data: the karate club as published, and csbm's knobs doing what they say. */
+/* Built-in data: the karate club as published, and csbm's parameters having their effect. */
 #include "check.h"
 
 #include "data/generate/generate.h"
@@ -30,7 +30,7 @@ static void karate_is_zacharys(void **state)
     assert_int_equal(d->nodes, 34);
     assert_int_equal(d->edges, 78);
     assert_int_equal(facts.kept, 156);
-    /* The instructor, the officer and the two members next to him, as in every account of it. */
+    /* The instructor, the officer and the two members next to him, as published. */
     assert_int_equal(g->start[1] - g->start[0], 16);
     assert_int_equal(g->start[34] - g->start[33], 17);
     assert_int_equal(g->start[33] - g->start[32], 12);
@@ -72,7 +72,7 @@ static void csbm_has_the_homophily_asked_for(void **state)
         }
 }
 
-/* Blocks that are full or nearly so: the pass over all pairs, and the bound itself. */
+/* Full or nearly full blocks: the pass over all pairs, and the limit itself. */
 static void dense_blocks_work(void **state)
 {
     (void)state;

@@ -48,7 +48,7 @@ static void both_styles(void **state)
     assert_int_equal(d->sparse->col[0], 2);
     assert_int_equal(d->sparse->col[1], 5);
     dataset_free(d);
-    /* Only 0 and 1, but of lengths that only indices have. */
+    /* Only 0 and 1, but with lengths that only indices have. */
     OK(read_nodes(&d, "0\t0,1\t1\n1\t1\t0\n"));
     assert_int_equal(d->features, 2);
     assert_int_equal(d->sparse->nnz, 3);

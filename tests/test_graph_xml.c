@@ -1,5 +1,4 @@
-/* GraphML and GEXF: elements in wrong places, weights that are declared for all edges, and how much
- * a file can make the readers say. */
+/* GraphML and GEXF: elements in wrong places, default weights of edges, and a limit on warnings. */
 #include "datasets.h"
 #include "xml_grammar.h"
 
@@ -56,8 +55,8 @@ static void assert_weights(maker_read_fn read, const char *text, float first, fl
     dataset_free(d);
 }
 
-/* A weight that the file declares for all edges counts where an edge has none; a key for="all", or
- * for nothing in particular, is one of edges too. */
+/* A default weight counts for edges without one; a key for="all", or without "for", is one of edges
+ * too. */
 static void declared_weights(void **state)
 {
     (void)state;

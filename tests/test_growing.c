@@ -1,7 +1,5 @@
-/* Graphs that grow: after any changes a graph is the one that is built anew, and a predictor on it
- * has the bits of a prediction of that one; readers and a writer at once; changes that fail change
- * nothing.
- * THREADED */
+/* Growing graphs: after any changes a graph equals one that is built anew, and a predictor on it
+ * has the same bits; readers and a writer at once; failed changes change nothing. THREADED */
 #include "failing_memory.h"
 
 #include "app/growing.h"
@@ -12,7 +10,7 @@
 
 enum { N = 240, M = 380, F = 12, MORE = 30, MOST = N + 10 * MORE };
 
-/* What the graph should be, kept in the plainest way. */
+/* The expected graph, stored in the simplest way. */
 struct truth {
     int64_t nodes;
     bool weighted, sparse, named;
@@ -61,7 +59,7 @@ static struct truth *truth_new(bool weighted, bool sparse, bool named, uint64_t 
     return t;
 }
 
-/* A dataset of what should be there, by the ordinary way. */
+/* A dataset of the expected graph, made the ordinary way. */
 static struct consm_dataset *build(const struct truth *t)
 {
     static int32_t from[MOST * 20], to[MOST * 20];
@@ -119,7 +117,7 @@ static void same_dataset(const struct consm_dataset *a, const struct consm_datas
         assert_string_equal(consm_node_id(a, i, one), consm_node_id(b, i, two));
 }
 
-/* The graph, and predictors on it, against what is built anew. */
+/* The graph, and predictors on it, compared with one built anew. */
 static void check(const struct truth *t, struct consm_graph *g, struct consm_predictor **p,
                   const struct consm_model *const *m, int models)
 {
@@ -229,7 +227,7 @@ static struct consm_model *train(const char *model, const struct consm_dataset *
     return m;
 }
 
-/* Rounds of changes of every kind; most: after how many changed nodes there is a new base. */
+/* Rounds of changes of every kind; most: changed nodes after which there is a new base. */
 static void grow(bool weighted, bool sparse, bool named, int64_t most)
 {
     static const char *const model[] = {"gcn", "gat", "dropedge", "h2gcn", "consm", "fagcn"};
@@ -332,7 +330,7 @@ static void changes_outlive_a_new_base(void **state)
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* New rows of a table are read by the model's recipe, values it never saw included. */
+/* The model's recipe reads new rows of a table, including unknown values. */
 static void recipes_read_new_rows(void **state)
 {
     enum { P = 60, NEW_ROWS = 3 };
@@ -478,7 +476,7 @@ static void readers_and_a_writer(void **state)
     mem_free(t);
 }
 
-/* A version that a reader holds stays as it was. */
+/* A version that a reader holds does not change. */
 static void a_reader_keeps_its_version(void **state)
 {
     struct truth *t = truth_new(false, false, true, 6);

@@ -96,7 +96,7 @@ static void pipes_do_not_hang(void **state)
     struct file_map map;
     snprintf(path, sizeof path, "%s/pipe", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
-    alarm(20); /* ends the test where it hangs; the call itself does not look at a clock */
+    alarm(20); /* ends the test if it hangs; the call itself reads no clock */
     FAILS(file_map(&map, path), CONSM_EIO, "is not a regular file: expected a regular file");
     alarm(0);
     unlink(path);

@@ -1,5 +1,5 @@
-/* What a run chooses by: every metric against its definition written out pair by pair, ties, what
- * `auto` makes of class sizes, and that a run keeps the epoch its metric calls best. */
+/* The validation metric: every metric against its definition written out pair by pair, ties, `auto`
+ * by class sizes, and that a run keeps the epoch with the best metric. */
 #include "base/rng.h"
 #include "check.h"
 #include "stats/rank.h"
@@ -57,7 +57,7 @@ static double probability(const struct scene3 *s, int i, int k)
     return exp((double)s->logit[i * CLASSES + k]) / sum;
 }
 
-/* Who is ahead of whom, with a little room for rounding. */
+/* Whether a is ahead of b, with a little room for rounding. */
 static bool ahead(double a, double b)
 {
     return a > b + 1e-9;
@@ -140,7 +140,7 @@ static void metrics_are_their_definitions(void **state)
     }
 }
 
-/* Validation without a class: means are over the classes that it has. */
+/* Validation without some class: means are over the classes that it has. */
 static void classes_that_validation_lacks(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void thresholds_are_chosen(void **state)
     assert_near(rank_hits(item, 5, 3), 1, 0);
 }
 
-/* Class sizes decide what auto is, and only those of nodes that train or validate. */
+/* Class sizes decide what auto means, and only those of nodes that train or validate. */
 static void auto_looks_at_class_sizes(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void auto_looks_at_class_sizes(void **state)
                 role[n] = SPLIT_VAL;
                 label[n++] = k;
             }
-        for (; n < 1100; n++) { /* the test nodes' sizes are nobody's business */
+        for (; n < 1100; n++) { /* the sizes among test nodes must not matter */
             role[n] = SPLIT_TEST;
             label[n] = 2;
         }
@@ -255,7 +255,7 @@ static void auto_looks_at_class_sizes(void **state)
           "no validation node has the positive class");
 }
 
-/* A run keeps the epoch its metric calls best: a session judged by likelihood at every epoch. */
+/* A run keeps the epoch with the best metric: a session judged by likelihood at every epoch. */
 struct heard {
     double best;
     int64_t at;

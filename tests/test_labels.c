@@ -1,5 +1,5 @@
-/* Studies with other splits than the paper's: which runs they plan, what a run records of its
- * labels, its ROC curve and its witnesses, counted again by hand, and what tables print of it. */
+/* Studies with other splits than the paper's: the runs they plan, what a run records of its labels,
+ * its ROC curve and its witnesses, counted again by hand, and the printed tables. */
 #include "check.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ struct again {
     json_t *result;
 };
 
-/* The same training twice: as a study does it, and in a session to look into. */
+/* The same training twice: as in a study, and in a session that can be inspected. */
 static void run_twice(struct again *a, const struct study_run *run)
 {
     struct train_result trained;
@@ -198,7 +198,7 @@ static void numbers_of_labels(void **state)
     json_decref(json);
 }
 
-/* On a person's own set only ConSM itself; on the paper's sets, or when asked, its profiles too. */
+/* On a user's own set only ConSM itself; on the paper's sets, or on request, its profiles too. */
 static void profiles_on_own_sets_only_when_asked(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static double recount(const struct runs *runs, const char *split, const char *mo
     return (value[0] + value[1]) / 2;
 }
 
-/* Number `column`, counted from 0, behind the head of a line in a CSV file. */
+/* Number `column`, from 0, after the head of a line in a CSV file. */
 static double csv(const char *name, const char *head, int column)
 {
     char line[4096], path[160];
@@ -296,7 +296,7 @@ static void check_tables(const struct runs *runs)
                 100 * recount(runs, "labels:10", "gcn", NULL, "test_acc"), 1e-8);
     assert_near(csv("labels-accuracy", HEAD ",20", 4),
                 100 * recount(runs, "labels:20", "consm", NULL, "test_acc"), 1e-8);
-    /* Classes of 30 give 15 labels at most: 50 would be the same again. */
+    /* Classes of 30 give at most 15 labels: 50 would be the same again. */
     assert_true(isnan(csv("labels-accuracy", HEAD ",50", 2)));
     static const char *const shown[][2] = {
         {"trust", "auc"}, {"coefficients", "auc"}, {"agreement", "auc"}, {"trust", "ece"}};
@@ -372,7 +372,7 @@ static void check_planted(const struct runs *runs)
                     1e-8);
 }
 
-/* Runs the studies into a folder of their own and writes the tables of `shown` studies there. */
+/* Runs the studies into a new folder and writes the tables of `shown` studies there. */
 static void study_and_render(const char *const *study, int run, int shown,
                              void (*check)(const struct runs *), int64_t expected)
 {

@@ -1,6 +1,5 @@
-/* What datasets lend and share: arrays that make the same dataset again, labels in place of a
- * graph's own, the list of public sets, and the report of a model trained on them.
- * THREADED */
+/* What datasets share: arrays that make the same dataset again, replaced labels, the list of public
+ * sets, and the report of a model trained on them. THREADED */
 #include "failing_memory.h"
 
 #include "app/objects.h"
@@ -71,7 +70,7 @@ static void older_programs_are_served(void **state)
     struct consm_dataset *data;
     struct consm_arrays a = {.size = offsetof(struct consm_arrays, wide_starts)};
     OK(consm_dataset_open(&data, sparse_set, NULL));
-    /* Without wide_starts the caller could not know how wide they are. */
+    /* Without wide_starts the caller could not know their width. */
     FAILS(consm_dataset_arrays(&a, data), CONSM_EINVAL, "");
     consm_dataset_free(data);
 }

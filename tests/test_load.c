@@ -1,4 +1,4 @@
-/* Paths are recognised by what they hold; formats convert into each other without loss. */
+/* Paths are recognised by content; formats convert into each other without loss. */
 #include "datasets.h"
 
 #include "data/load.h"
@@ -21,7 +21,7 @@ static void recognised(void **state)
     write_text("plain/edges.csv", "a,b\n");
     write_text("geom/out1_graph_edges.txt", "x\ty\n0\t1\n");
     write_text("geom/out1_node_feature_label.txt", "n\tf\tl\n0\t0,1\t1\n1\t1,1\t0\n");
-    /* Names say nothing: a Matrix Market file called .csv is still one. */
+    /* Names do not matter: a Matrix Market file called .csv is still one. */
     const char *const paths[] = {in_scratch("plain"), in_scratch("plain/"), in_scratch("geom"),
                                  write_text("m.csv", market), write_text("e.bin", "0 1\n")};
     const char *const names[] = {"plain", "plain", "geom", "m", "e.bin"};
@@ -76,7 +76,7 @@ static void not_recognised(void **state)
           CONSM_EINVAL, "is not an edge list");
 }
 
-/* What has no format of that suffix is refused before anything is made. */
+/* An unknown suffix is refused before anything is created. */
 static void writers(void **state)
 {
     (void)state;
@@ -114,14 +114,14 @@ static void writers(void **state)
     OK(data_load_path(&d, write_text("w/edges.csv", "a,b\n"), NULL));
     FAILS(data_save_path(d, in_scratch("w.net"), NULL), CONSM_EINVAL, "w.net: cannot write");
     assert_int_equal(file_kind(in_scratch("w.net")), FILE_MISSING);
-    /* A folder that is there may have any name. */
+    /* An existing folder may have any name. */
     OK(file_make_folders(in_scratch("w.graphml")));
     OK(data_save_path(d, in_scratch("w.graphml"), NULL));
     assert_int_equal(file_kind(in_scratch("w.graphml/edges.csv")), FILE_REGULAR);
     dataset_free(d);
 }
 
-/* docs/reference/formats.md, and the names that help and messages list, say what the table says. */
+/* docs/reference/formats.md, and the names in help and messages, agree with the table. */
 static void told_as_they_are(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void without_permission(void **state)
     chmod(in_scratch("locked"), 0700);
 }
 
-/* plain, npz and safetensors into each other, in every order of two. */
+/* plain, npz and safetensors converted into each other, in every order of two. */
 static void converts_without_loss(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The whole public interface in a program whose locale writes 0,5: options, files, model and back.
- * The locale is compiled for the test, because hardly any machine has one. */
+/* The whole public interface in a program with a decimal comma: options, files, models. The locale
+ * is compiled for the test, because hardly any machine has one. */
 #include "check.h"
 
 #include <locale.h>
@@ -63,7 +63,7 @@ static void files_have_points(void **state)
     consm_dataset_free(d);
 }
 
-/* Trained, saved, loaded and asked again, with every kind of number a model file holds. */
+/* Trained, saved, loaded and used again, with every kind of number in a model file. */
 static void models_travel(void **state)
 {
     (void)state;

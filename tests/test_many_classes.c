@@ -1,4 +1,4 @@
-/* Twenty thousand classes: training is not lost at the end because its figures do not fit a file,
+/* Twenty thousand classes: training does not fail at the end because its metrics do not fit a file,
  * and nothing takes the square of their number. */
 #include "check.h"
 

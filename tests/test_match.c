@@ -1,5 +1,5 @@
 /* The matching module against naive versions on random graphs and against the plain-PyTorch
- * reference of all profiles; its behaviour at the edges of what can happen. THREADED */
+ * reference of all profiles; and its behaviour in extreme cases. THREADED */
 #include "programs.h"
 
 #include "base/rng.h"
@@ -99,7 +99,7 @@ static bool naive_member(const bool *a, int64_t n, int64_t i, int64_t j)
     return member;
 }
 
-/* Keeping the top k equals counting how many edges stand before each one. */
+/* Keeping the top k equals counting how many edges come before each one. */
 static void pruning_equals_counting(void **state)
 {
     (void)state;
@@ -222,7 +222,8 @@ static void compare_with(const struct params *params, const float *block, const 
         assert_near((double)block[item->offset + k], value[k], 1e-5);
 }
 
-/* Calls fn for every parameter of the file, the two halves of a concatenation's w3 apart. */
+/* Calls fn for every parameter of the file, separately for the two halves of a concatenation's w3.
+ */
 static void each_tensor(const json_t *tensors, int64_t half,
                         void (*fn)(void *ctx, const char *name, const double *value, int64_t count),
                         void *ctx)
@@ -412,7 +413,7 @@ static void same_bits_on_any_threads(void **state)
     world_free(&w);
 }
 
-/* A cap samples sets, says how many, and keeps the node itself. */
+/* A cap samples sets, reports how many, and keeps the node itself. */
 static void large_sets_are_sampled(void **state)
 {
     (void)state;
@@ -440,7 +441,7 @@ static void large_sets_are_sampled(void **state)
     world_free(&w);
 }
 
-/* One labelled node per class, zero features, ζ 0 and 1, a class nobody is nearest to. */
+/* One labelled node per class, zero features, ζ 0 and 1, a class that is nearest to no node. */
 static void odd_inputs_behave(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Matrix Market adjacency: the kinds that are graphs are read, the others refused by name. */
+/* Matrix Market adjacency: kinds that are graphs are read, the others refused by name. */
 #include "datasets.h"
 
 #include "data/readers/matrix_market.h"

@@ -1,12 +1,12 @@
 /* Metrics and temperature scaling against scikit-learn and SciPy (tests/reference/metrics.json),
- * and where those give errors: no rows, one class. */
+ * and in cases where those give errors: no rows, one class. */
 #include "reference.h"
 
 #include "graph/roles.h"
 #include "train/metrics.h"
 #include <math.h>
 
-/* A case of the file as arrays. Node 0 and the last are of another role and must not count. */
+/* A case of the file as arrays. Node 0 and the last have another role and must not count. */
 struct sample {
     struct predicted p;
     float *logits, *probability;
@@ -141,7 +141,7 @@ static void nothing_to_measure(void **state)
     metrics_free(&m);
 }
 
-/* Sure and wrong: the logarithm of nothing must not spoil the figure. */
+/* Certain and wrong: log(0) must not spoil the figure. */
 static void certain_mistakes_stay_finite(void **state)
 {
     (void)state;
@@ -157,8 +157,8 @@ static void certain_mistakes_stay_finite(void **state)
     metrics_free(&m);
 }
 
-/* The precision and recall that a threshold promises are those of the labels that it decides, also
- * where several nodes stand exactly at it. */
+/* The precision and recall of a threshold are those of the labels that it decides, also if several
+ * nodes are exactly at it. */
 static void thresholds_keep_their_word(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void thresholds_keep_their_word(void **state)
     }
 }
 
-/* Nodes of a class that the model does not know are wrong, whatever it says of them. */
+/* Nodes of a class that the model does not know are wrong, whatever it predicts. */
 static void foreign_classes_are_wrong(void **state)
 {
     const float probability[] = {0.9F, 0.1F, 0.2F, 0.8F, 0.7F, 0.3F, 0.6F, 0.4F};

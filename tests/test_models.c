@@ -1,7 +1,7 @@
 /*
  * Every model against the reference values of plain PyTorch: logits, loss, all gradients and the
  * losses of ten optimiser steps, at one, two and four layers, on a graph with isolated nodes, a hub
- * and edge weights. Two threads, so that shares are exercised too. THREADED
+ * and edge weights. Two threads, so that shares are tested too. THREADED
  */
 #include <math.h>
 
@@ -17,7 +17,7 @@ static const double TOLERANCE = 1e-5;
 
 /* ---- comparing ----------------------------------------------------------- */
 
-/* Every difference is small beside the largest number of the tensor. */
+/* Every difference is small compared with the largest number of the tensor. */
 static void assert_tensor(const char *what, const float *mine, const json_t *expected)
 {
     struct ref_tensor t = ref_read(expected);
@@ -191,7 +191,7 @@ static void ptdnet_equals_the_reference(void **state)
 
 /* ---- GRAND: the dropped nodes come from the file ------------------------- */
 
-/* Without training: the same parameters, nothing dropped. */
+/* In evaluation: the same parameters, nothing dropped. */
 static void grand_evaluation(struct scene *s, struct attempt *t, const struct config *c,
                              const json_t *entry)
 {

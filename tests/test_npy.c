@@ -1,4 +1,4 @@
-/* Arrays: every type, both byte orders, both memory orders; headers that lie. */
+/* Arrays: every type, both byte orders, both memory orders; false headers. */
 #include "check.h"
 
 #include "io/npy.h"

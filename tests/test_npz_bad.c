@@ -1,4 +1,5 @@
-/* Archives that lie, are cut short, corrupted or bombs: one line each, nothing left behind. */
+/* False, truncated, corrupted archives and zip bombs: a one-line message each, nothing left behind.
+ */
 #include "npz_parts.h"
 
 #include <math.h>
@@ -206,7 +207,7 @@ static void bad_files(void **state)
     file_close(w);
     FAILS(npz_load(&d, path), CONSM_EFORMAT, "not a zip archive");
     FAILS(npz_read_split(NULL, 1, path), CONSM_EFORMAT, "not a zip archive");
-    /* Members that are no arrays. */
+    /* Members that are not arrays. */
     struct zip_writer *z;
     OK(zip_create(&z, path));
     OK(zip_begin(z, "edges.npy", true));
@@ -293,8 +294,8 @@ static void weights_below_one(void **state)
     }
 }
 
-/* Three edges do not make sixteen million nodes: whatever is computed of nodes would take more than
- * anybody expects of such a file. */
+/* Three edges do not make sixteen million nodes: computing over so many nodes would take more
+ * memory than expected of such a file. */
 static void few_bytes_many_nodes(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * examples/consm_in_one_file.c does what the library does. Both start from the same parameters on
  * the same small graph, without dropout: the losses of the first steps, the coefficients of all
- * edges and the classes that come out are the same. What check_one_file.sh adds is whole runs.
+ * edges and the final classes are equal. check_one_file.sh adds whole runs.
  */
 #include "programs.h"
 

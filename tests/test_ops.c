@@ -1,9 +1,9 @@
 /*
- * What a backend must pass: every operation, forward and backward, in training and in evaluation,
- * gives what the reference gives (src/reference), on odd shapes and on every view of every kind of
- * graph; its optimiser trains as the reference's does; and an operation of ops.def without a case
- * in ops_cases.def fails. Every backend that was built in is tried, on two threads, so that shares
- * are exercised too. THREADED
+ * The test of a backend: every operation, forward and backward, in training and in evaluation,
+ * equals the reference (src/reference), on odd shapes and on every view of every kind of graph; its
+ * optimiser trains like the reference's; and an operation of ops.def without a case in
+ * ops_cases.def fails. Every built-in backend is tested, on two threads, so that shares are tested
+ * too. THREADED
  */
 #include "ops_trial.h"
 
@@ -11,8 +11,8 @@
 
 static const double TOLERANCE = 1e-5; /* of the largest number of a tensor, or of 1 */
 
-/* Numbers of the reference and of the backend under trial, element by element. size: how large the
- * numbers are that they were added up from, if larger than they themselves. */
+/* Compares numbers of the reference and of the tested backend, element by element. size: the
+ * magnitude of the terms that they were summed from, if larger than themselves. */
 static void compare(const struct trial *t, const char *thing, const float *mine,
                     const float *expected, int64_t count, double size)
 {
@@ -24,8 +24,8 @@ static void compare(const struct trial *t, const char *thing, const float *mine,
             trial_fault(t, thing, k, (double)mine[k], (double)expected[k]);
 }
 
-/* Of a single row, batch norm takes two numbers from each other that are 1/sqrt(1e-5) times as
- * large as the row. */
+/* For a single row, batch norm subtracts two numbers that are 1/sqrt(1e-5) times as large as the
+ * row. */
 static double size_of(const struct trial *t)
 {
     return t->at.n == 1 && strcmp(t->what->name, "batch_norm") == 0 ? 316 : 1;
@@ -55,7 +55,7 @@ static void compare_trials(struct trial *mine, struct trial *expected)
     }
 }
 
-/* Two steps, because some operations remember the first. */
+/* Two steps, because some operations have state. */
 static void check(const struct op_case *c, struct spot at, struct backend *backend,
                   struct backend *reference)
 {
@@ -73,11 +73,11 @@ static void check(const struct op_case *c, struct spot at, struct backend *backe
     }
 }
 
-/* The kernels of src/cuda on a card that the host plays (tests/card), where they are linked in. */
+/* The kernels of src/cuda on a simulated card (tests/card), if they are linked in. */
 extern consm_status card_open(struct backend **out, int threads) __attribute__((weak));
 
-/* Calls the function for every backend but the reference; for the played card alone if it is there.
- * As its threads take turns it is slow, and tried at every second or seventh place only. */
+/* Calls the function for every backend but the reference; only for the simulated card if it is
+ * there. The simulation is slow, so it is tested at every second or seventh place only. */
 static void on_every_backend(void (*test)(struct backend *backend, struct backend *reference))
 {
     struct backend *backend, *reference;
@@ -105,7 +105,7 @@ enum { SLOW = 1 };
 enum { SLOW = 0 };
 #endif
 
-/* On the card that fibres play, and under ThreadSanitizer, every so many of a list. */
+/* On the simulated card, and under ThreadSanitizer, only every so many of a list. */
 static int every(int many)
 {
     return card_open || SLOW ? many : 1;
@@ -207,7 +207,7 @@ static void optimisers_train_alike(void **state)
 
 /* ---- threads ---- */
 
-/* The same bits whatever the number of threads. */
+/* The same bits on any number of threads. */
 static void same_bits(struct trial *a, struct trial *b)
 {
     size_t floats = (size_t)(program_rows(a->p, a->out) * program_cols(a->p, a->out));

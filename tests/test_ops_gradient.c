@@ -22,8 +22,8 @@ static double difference(struct trial *t, int64_t at, float kept, float h, doubl
     return slope;
 }
 
-/* A step that crosses a kink says nothing: then a shorter one decides. A wrong gradient is wrong at
- * every step. */
+/* A step across a kink says nothing: then a shorter one decides. A wrong gradient is wrong at every
+ * step. */
 static void check_element(struct trial *t, const char *name, int64_t at, int64_t k, double exact)
 {
     static const float steps[] = {4e-3f, 1e-3f, 4e-4f};

@@ -1,12 +1,12 @@
 /* The exact transport plan: against another solver, against all permutations, and against the
- * conditions that define an optimum. */
+ * optimality conditions. */
 #include "ot_cases.h"
 
 #include "ot/exact.h"
 
 static struct problem p;
 
-/* Feasible plan, feasible duals, no gap between them: optimal, whatever the way it was found. */
+/* Feasible plan, feasible duals, no gap between them: optimal, however it was found. */
 static void assert_optimal(const double *cost, const double *plan, const double *u, const double *v,
                            const double *a, const double *b, int64_t c, int64_t n)
 {
@@ -150,7 +150,7 @@ static void zero_costs_and_duplicates(void **state)
     assert_near(solve(p.a, p.b), p.cost[0] * (1 - p.a[4]) + p.cost[4 * 30] * p.a[4], 1e-12);
 }
 
-/* Capacity scaling finds an optimum too, within the number of augmentations that is proven. */
+/* Capacity scaling also finds an optimum, within the proven number of augmentations. */
 static void scaling_agrees(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What is made from transport plans: assignments, weights, projections, pooling, references; many
- * sets at once give the same bits for any team. THREADED */
+/* Results of transport plans: assignments, weights, projections, pooling, references; many sets at
+ * once give the same bits for any team. THREADED */
 #include "ot_cases.h"
 
 #include "ot/linear_ot.h"
@@ -114,7 +114,7 @@ static void nearest_with_ties(void **state)
     }
 }
 
-/* With as many points as references the optimal plan is a permutation: everybody gets one point. */
+/* With as many points as references the optimal plan is a permutation: each gets one point. */
 static void assignment_follows_the_method(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void make_sets(void)
     }
 }
 
-/* The options under which a set on its own has the ε that all sets share. */
+/* The options that give a single set the ε that all sets share. */
 static struct consm_ot_options shared_epsilon(const struct consm_ot_options *options)
 {
     static double cost[CLASSES * NODES];
@@ -230,7 +230,7 @@ static void sets_equal_singles_at_any_thread_count(void **state)
     static int32_t reference[ENTRIES], again[ENTRIES];
     static float weight[CLASSES * ENTRIES], same[CLASSES * ENTRIES];
     const int threads[] = {1, 2, 3, 7};
-    /* The smallest ε is out of reach for a shared kernel: those sets go through the log domain. */
+    /* A shared kernel cannot reach the smallest ε: those sets use the log domain. */
     const struct {
         enum consm_ot_method method;
         double epsilon;
@@ -271,7 +271,7 @@ static void sets_equal_singles_at_any_thread_count(void **state)
 }
 
 /* Every share of a set's only point is 1/c, so the plan ties: the nearest reference wins, whatever
- * the solver's rounding and the point's place among the others. */
+ * the rounding and the point's position. */
 static void one_point_goes_to_the_nearest(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Memory that runs out: every public transport call is repeated with its first, second, third …
- * allocation refused; each time it fails cleanly and leaves nothing behind. THREADED */
+/* Memory runs out: every public transport call is repeated with its first, second, third …
+ * allocation refused. Each time it fails cleanly and leaks nothing. THREADED */
 #include "failing_memory.h"
 #include "ot_cases.h"
 

@@ -1,15 +1,15 @@
-/* How many threads a program settles on, by a clock that the test keeps: the fastest there is, also
- * when that changes. */
+/* How many threads a program settles on, with a simulated clock: the fastest number, also when that
+ * changes. */
 #include "check.h"
 
 #include "cpu/pace.h"
 
-/* A run's seconds: work that threads share, what each of them costs, a processor that somebody
- * else keeps busy, and threads that have slept. */
+/* The seconds of a run: work that threads divide, the cost of each thread, a processor busy with
+ * other work, and sleeping threads. */
 struct machine {
     double work, barrier;
-    int free;    /* processors; a thread beyond them makes everybody wait for it */
-    double wake; /* what a run on more threads than the last one takes longer */
+    int free;    /* processors; a thread beyond them makes all others wait */
+    double wake; /* extra time of a run on more threads than the last */
 };
 
 static double takes(const struct machine *m, int threads)
@@ -58,7 +58,7 @@ static void the_fastest_is_found(void **state)
     }
 }
 
-/* Somebody takes a processor, and gives it back. */
+/* A processor becomes busy, and free again. */
 static void it_follows_the_machine(void **state)
 {
     (void)state;

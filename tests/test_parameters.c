@@ -1,5 +1,5 @@
-/* The library's own table of methods and parameters, as a binding reads it: every default can be
- * set and read back, every range holds. And runs that are interrupted and go on. */
+/* The library's table of methods and parameters, as a binding reads it: every default can be set
+ * and read back, every range holds. And interrupted and resumed runs. */
 #include "check.h"
 
 #include "datasets.h"
@@ -150,8 +150,7 @@ static void interrupted_runs_go_on(void **state)
     consm_dataset_free(d);
 }
 
-/* A person sets a learning rate and a profile, in either order; "default" takes the profile back.
- */
+/* A user sets a learning rate and a profile, in either order; "default" removes the profile. */
 static void given_values_win_over_a_profile(void **state)
 {
     char buffer[32];

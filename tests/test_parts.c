@@ -1,5 +1,5 @@
-/* A graph in parts: the two files of a folder, views made of a share of the rows, and whatever the
- * files claim is checked before anything is indexed with it. */
+/* A graph in parts: the two files of a folder, views made from some of the rows; everything in the
+ * files is checked before it is used as an index. */
 #include "datasets.h"
 #include "reseal.h"
 
@@ -69,7 +69,7 @@ static void comes_back(void **state)
 
 /* ---- views --------------------------------------------------------------- */
 
-/* Two processes, played by threads: what one lays on its desk the other takes. */
+/* Two processes, simulated by threads that exchange through shared memory. */
 static const int64_t cuts[] = {0, 4, 6};
 static pthread_barrier_t meeting;
 static _Thread_local int me;
@@ -140,7 +140,7 @@ struct process {
     int number;
 };
 
-/* A matrix's other directions, where the transpose has them. */
+/* A matrix's reverse entries, if the transpose has them. */
 static void same_entries(struct csr *mine, struct csr *all, int64_t low, int64_t high)
 {
     int64_t from = all->start[low], to = all->start[high];
@@ -160,8 +160,8 @@ static struct partition share_of(int process)
                               .total = fake_total};
 }
 
-/* The k best edges of all, chosen by processes that have some each, are those that a list of all
- * gives; each is chosen from both its ends. */
+/* The k best edges chosen by processes that have some each equal those of a list of all; each is
+ * chosen at both ends. */
 static void compare_choices(const struct csr *part, const struct csr *graph)
 {
     static const float scores[] = {0.5f, -1, 0.5f, 0, -0.0f, 0.5f, 2}; /* of seven edges */
@@ -211,7 +211,7 @@ static void compare_means(const struct csr *part, const struct csr *graph, int64
     csr_free(whole);
 }
 
-/* Rows of neighbours elsewhere, and what belongs to them. */
+/* Rows of neighbours elsewhere, and their data. */
 static void compare_near(const struct csr *part, const struct csr *graph)
 {
     const struct partition *partition = part->partition;
@@ -258,7 +258,7 @@ static void *compare_views(void *arg)
     return NULL;
 }
 
-/* A cut goes to the nearest border, if that is near; a row weighs 1 here. */
+/* A cut moves to the nearest border, if that is near; a row weighs 1 here. */
 static void cuts_at_borders(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void *compare_words(void *arg)
     return NULL;
 }
 
-/* Sparse features and their transpose, which is spread by columns. */
+/* Sparse features and their transpose, which is divided by columns. */
 static void shares_of_features(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void *compare_structure(void *arg)
     return NULL;
 }
 
-/* Features of the structure alone, where there are no others. */
+/* Structural features, if there are no others. */
 static void shares_of_structure(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void shares_of_structure(void **state)
     dataset_free(d);
 }
 
-/* Every row of every view, and of its transpose, is to the bit what the whole graph gives. */
+/* Every row of every view, and of its transpose, equals that of the whole graph, to the bit. */
 static void shares_of_views(void **state)
 {
     (void)state;
@@ -441,7 +441,7 @@ static void forged_starts(void **state)
     dataset_free(d);
 }
 
-/* Columns, weights and features are looked at by whoever owns the rows. */
+/* The owner of the rows checks columns, weights and features. */
 static void forged_rows(void **state)
 {
     (void)state;
@@ -457,7 +457,7 @@ static void forged_rows(void **state)
         OK(parts_check_rows(back, 1, 6));
         dataset_free(back);
     }
-    int32_t another = 2; /* sound by itself; nobody else knows of it */
+    int32_t another = 2; /* valid by itself, but without its reverse */
     save(d);
     forge("col", 0, &another, sizeof another);
     OK(parts_load(&back, in_scratch("parts")));
@@ -476,7 +476,7 @@ static void forged_rows(void **state)
     dataset_free(d);
 }
 
-/* Files of two folders, a folder without one of them, files cut anywhere. */
+/* Files of two folders, a folder without one of them, truncated files. */
 static void strangers(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Pickles: those of every protocol come out right; everything else is refused by name and place. */
+/* Pickles of every protocol are read correctly; everything else is refused by name and position. */
 #include "check.h"
 
 #include "data/readers/npy_csr.h"
@@ -133,7 +133,7 @@ static void every_changed_byte_is_survived(void **state)
         }
 }
 
-/* The classic attack, in three protocols, and other names that are not ours. */
+/* The classic attack, in three protocols, and other foreign names. */
 static void foreign_globals(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ static void arrays(void **state)
           "3 dimensions");
     FAILS(load(BYTES(ARRAY_HEAD "(Nt" ARRAY_TYPE "S'abcd'\ntb.")), CONSM_EFORMAT, "with None");
     FAILS(load(BYTES(ARRAY_HEAD "tb.")), CONSM_EFORMAT, "an array with an unexpected state");
-    /* An array nobody filled is none. */
+    /* An array that was never filled is invalid. */
     static const char empty[] = "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\nt"
                                 "S'b'\ntR.";
     OK(pickle_load(&p, (const uint8_t *)empty, sizeof empty - 1, "f"));
@@ -309,7 +309,7 @@ static void copies_are_limited(void **state)
     free(bytes);
 }
 
-/* A list that holds itself is no problem for who never walks it. */
+/* A list that holds itself is harmless, because it is never walked. */
 static void cycles(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
 /* Plain folders and bare edge lists: ids, labels, splits, weights and features as people write
- * them; one line for whatever is wrong; nothing lost on the way out and in again. */
+ * them; a one-line message for every fault; nothing lost in a round trip. */
 #include "datasets.h"
 
 #include "data/readers/plain.h"
 #include "io/npy.h"
 #include "io/zip.h"
 
-/* Reads parts given as text; NULL for those that are not there. */
+/* Reads parts given as text; NULL for missing ones. */
 static consm_status read_parts(struct dataset **out, const char *edges, const char *nodes,
                                const char *labels, const char *features, const char *about)
 {
@@ -72,7 +72,7 @@ static void edges_in_every_dress(void **state)
     }
 }
 
-/* Numbers count upwards whatever their order; other ids stay in the order of the file. */
+/* Numeric ids are sorted; other ids stay in file order. */
 static void ids_make_nodes(void **state)
 {
     (void)state;
@@ -416,7 +416,7 @@ static const char *const full[4] = {
     "{\"directed\": true, \"classes\": [\"y\", \"x\"]}",
 };
 
-/* A part cut at any byte is read or refused with one line; blocks end where the text does. */
+/* A part cut at any byte is read, or refused with one line; blocks end where the text does. */
 static void cut_anywhere(void **state)
 {
     (void)state;
@@ -436,7 +436,7 @@ static void cut_anywhere(void **state)
         }
 }
 
-/* Memory may run out at any moment: each allocation fails once, nothing leaks, nothing breaks. */
+/* Memory may run out at any moment: each allocation fails once; nothing leaks, nothing breaks. */
 static long until_failure;
 
 static void *failing_alloc(void *ctx, size_t bytes)

@@ -1,5 +1,4 @@
-/* Planetoid sets: the figures of the real files, and small sets written here with the faults that
- * people meet. */
+/* Planetoid sets: the figures of the real files, and small sets written here with common faults. */
 #include "check.h"
 
 #include "data/readers/planetoid.h"
@@ -183,8 +182,8 @@ static void put_test(struct set *s, const char *lines)
     put_text(s, TEST, lines);
 }
 
-/* Seven nodes, 0 to 3 in allx, two of them for training; test nodes 6 and 4 in this order, and 5 is
- * left out as Citeseer does. */
+/* Seven nodes, 0 to 3 in allx, two of them for training; test nodes 6 and 4 in this order; 5 is
+ * left out, as in Citeseer. */
 static struct set *small_set(void)
 {
     static struct set s;

@@ -1,5 +1,5 @@
-/* Planted edges: as many as asked for, where asked for, each known; the scores that know nothing of
- * trust against values by hand; and a whole run, in which trust finds what was planted. */
+/* Planted edges: as many as requested, where requested, each known; scores without trust against
+ * values by hand; and a whole run, in which trust finds the planted edges. */
 #include "check.h"
 
 #include <math.h>
@@ -230,7 +230,7 @@ static void trust_finds_them_on_csbm(void **state)
     assert_true(figure(consm, "trust", "auc") > 0.85);
     assert_true(figure(consm, "trust", "precision") > 0.65);
     assert_near(task_value(consm, "injected"), 500, 0);
-    /* Without what trust distrusts a GCN has 0.92, without as many edges at random 0.83. */
+    /* Without distrusted edges a GCN has 0.92, without as many random edges 0.83. */
     assert_true(figure(consm, "trust", "dropped_acc") >
                 figure(gcn, "jaccard", "dropped_acc") + 0.03);
     assert_in_range((uint64_t)(100 * figure(consm, "trust", "rule_kept")), 40, 95);
@@ -250,7 +250,7 @@ static void trust_finds_them_on_csbm(void **state)
     json_decref(gat);
 }
 
-/* The rule of the coefficients keeps the share ζ of all edges, and not the rest of it. */
+/* The rule of the coefficients keeps the share ζ of all edges and nothing else. */
 static void rules_keep_what_zeta_says(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* ConSM's candidate backbones: the table, what a person set, what a graph allows, how long each is
- * trained and who is given up. */
+/* ConSM's candidate backbones: the table, the user's settings, what a graph allows, how long each
+ * is trained and which are dropped. */
 #include "check.h"
 #include "train/consm/consm.h"
 #include "training.h"
@@ -14,7 +14,7 @@ static struct config consm_config(void)
     return c;
 }
 
-/* Every row of the table can be applied and names a backbone; no two are the same. */
+/* Every row of the table can be applied and names a backbone; all are different. */
 static void every_candidate_is_a_configuration(void **state)
 {
     (void)state;
@@ -28,7 +28,7 @@ static void every_candidate_is_a_configuration(void **state)
     }
 }
 
-/* What a person set holds for all candidates; all else is the candidate's. */
+/* The user's settings hold for all candidates; everything else is the candidate's. */
 static void what_was_set_holds(void **state)
 {
     (void)state;
@@ -69,8 +69,8 @@ static int fitting(const struct problem *problem)
     return count;
 }
 
-/* Few labels leave deep and wide networks out, a dense graph the two-hop matrix, a large one all
- * that carries many columns over its edges. */
+/* With few labels deep and wide networks are left out, on a dense graph the two-hop matrix, on a
+ * large one all that carry many columns over its edges. */
 static void graphs_and_labels_decide_who_takes_part(void **state)
 {
     (void)state;
@@ -108,7 +108,8 @@ static int64_t warmup_with(int64_t per_class, bool given_warmup, double stretch)
     return s.options.config.warmup;
 }
 
-/* 300 updates up to 20 labels a class, twice as many with 80, and never against a person's word. */
+/* 300 updates up to 20 labels a class, twice as many with 80, and never against the user's setting.
+ */
 static void labels_stretch_the_warm_up(void **state)
 {
     (void)state;
@@ -119,8 +120,8 @@ static void labels_stretch_the_warm_up(void **state)
     assert_int_equal(warmup_with(80, true, 1.5), 450);
 }
 
-/* All are trained for 60 updates, eight for 120, four whole, unless they are at their best before;
- * the winner stands first and validates best of those that were trained whole. */
+/* All are trained for 60 updates, eight for 120, four to the end, unless they stop improving
+ * before; the winner comes first and validates best of those trained to the end. */
 static void the_rungs_are_climbed(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void the_rungs_are_climbed(void **state)
     scene_close(&scene);
 }
 
-/* A candidate whose loss becomes infinite takes no further part; the others go on. */
+/* A candidate whose loss becomes infinite is dropped; the others continue. */
 static void who_diverges_is_given_up(void **state)
 {
     (void)state;

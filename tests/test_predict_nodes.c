@@ -1,7 +1,6 @@
 /* Predictions of a few nodes have the bits of a prediction of the whole graph: every model, several
- * backbones of ConSM, edges left out or weighed, ensembles, prediction sets, weighted graphs and
- * sparse features; asked node by node, all at once, and by several threads.
- * THREADED */
+ * backbones of ConSM, dropped or weighted edges, ensembles, prediction sets, weighted graphs and
+ * sparse features; node by node, all at once, and from several threads. THREADED */
 #include "check.h"
 
 #include "app/predictor.h"
@@ -18,7 +17,7 @@ static struct consm_dataset *open_graph(void)
     return d;
 }
 
-/* A graph of somebody's own with ids, weights and words: features that stay sparse. */
+/* A user's own graph with ids, weights and words: features that stay sparse. */
 static struct consm_dataset *open_own(void)
 {
     enum { N = 300, M = 420, F = 40 };
@@ -106,7 +105,7 @@ static void ask(struct consm_predictor *p, const struct consm_prediction *all,
     consm_prediction_free(some);
 }
 
-/* Nodes one by one and all at once, on their part of the graph alone; and through the whole. */
+/* Nodes one by one and all at once, on their part of the graph only; and through the whole. */
 static void check_model(const struct consm_model *m, const struct consm_dataset *d)
 {
     enum { SINGLE = 12 };
@@ -174,8 +173,8 @@ static void every_kind_of_answer(void **state)
     consm_dataset_free(d);
 }
 
-/* Models that go by other edges than the graph's: whatever training found worth it, these
- * thresholds leave edges out, add some or weigh them. */
+/* Models that use other edges than the graph's: these thresholds drop, add or weigh edges, whatever
+ * training chose. */
 static void edges_that_do_not_count(void **state)
 {
     struct consm_dataset *d = open_graph();
@@ -223,7 +222,7 @@ static void trees(void **state)
     consm_dataset_free(d);
 }
 
-/* A graph without features: those made from the structure read far, and are made once. */
+/* A graph without features: structural ones read far, and are computed once. */
 static void features_from_the_structure(void **state)
 {
     struct consm_dataset *d;

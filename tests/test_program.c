@@ -1,5 +1,5 @@
-/* The program machinery beside the operations themselves: where values lie in the arena, what
- * dropout draws, pointing inputs elsewhere, and the faults of indices and parameter stores. */
+/* The program machinery apart from the operations: places in the arena, dropout's draws, rebinding
+ * inputs, and faults of indices and parameter stores. */
 #include "programs.h"
 
 #include "app/prepare.h"
@@ -11,8 +11,8 @@
 
 /* ---- the arena ----------------------------------------------------------- */
 
-/* The last operation that reads x; behind all of them when x is kept. Found afresh, without the
- * planner's own notes. */
+/* The last operation that reads x; after all of them if x is kept. Computed independently of the
+ * planner. */
 static node last_reader(const struct program *p, node x)
 {
     node last = x;
@@ -30,8 +30,8 @@ static size_t floats(const struct program *p, node x)
     return (size_t)(p->node[x].rows * p->node[x].cols);
 }
 
-/* No two values that live at the same time share a float, unless the second is written over the
- * first element by element. */
+/* No two values with overlapping lifetimes share a float, unless the second overwrites the first
+ * element by element. */
 static void check_arena(const struct program *p, const char *what)
 {
     size_t sum = 0;
@@ -88,8 +88,7 @@ static void living_values_never_overlap(void **state)
     dataset_free(d);
 }
 
-/* A long chain needs room for one value when each step may write over the last, for two when not.
- */
+/* A long chain needs room for one value if each step may overwrite the last, otherwise for two. */
 static void a_chain_reuses_its_memory(void **state)
 {
     (void)state;
@@ -121,7 +120,7 @@ static void a_chain_reuses_its_memory(void **state)
     backend_close(backend);
 }
 
-/* What nobody reads is neither planned nor run. */
+/* Unread values are neither planned nor computed. */
 static void unread_values_are_dropped(void **state)
 {
     (void)state;
@@ -164,7 +163,7 @@ static void the_same_columns_are_one_node(void **state)
 
 enum { ROWS_DROPPED = 500, COLS_DROPPED = 37, DROPPED = ROWS_DROPPED * COLS_DROPPED };
 
-/* Zeros among the values; all others must be 1/(1-rate). */
+/* Counts zeros among the values; all others must be 1/(1-rate). */
 static int64_t zeros(const float *y, float rate)
 {
     int64_t count = 0;
@@ -327,7 +326,7 @@ static void parameter_conflicts_are_named(void **state)
     backend_close(backend);
 }
 
-/* A parameter's start depends on seed and name, not on its neighbours. */
+/* A parameter's initial value depends on seed and name, not on other parameters. */
 static void parameters_start_by_name(void **state)
 {
     (void)state;
@@ -355,7 +354,7 @@ static void parameters_start_by_name(void **state)
 
 /* ---- faults and dumps ---- */
 
-/* Faults poison quietly and are reported once, with the name of the node. */
+/* Faults poison silently and are reported once, with the name of the node. */
 static void faults_are_reported(void **state)
 {
     (void)state;

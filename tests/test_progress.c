@@ -1,6 +1,6 @@
-/* A person who trains on two million edges looks at the time left. The clock is ours: it plays runs
- * of ConSM whose parts differ in speed as they were measured to, and the lines that a log gets, one
- * a minute, must never have tripled what an earlier one said the whole would take. */
+/* The estimate of the remaining time. With a simulated clock the test plays runs of ConSM whose
+ * parts have measured speeds. No line of the log, one a minute, may estimate a total of more than
+ * three times that of an earlier line. */
 #include "check.h"
 #include "progress.h"
 #include "train/consm/consm.h"
@@ -17,7 +17,7 @@ static double our_clock(void)
     return now;
 }
 
-/* Seconds of an update and of a look of each candidate on csbm:nodes=30000,degree=20 (300,000
+/* Seconds of an update and of a validation of each candidate on csbm:nodes=30000,degree=20 (300,000
  * edges) on one thread of a Neoverse-V1: GCN twice, APPNP, H2GCN, GCNII, GAT, DropEdge. Two million
  * edges take seven times as long. */
 static const struct {
@@ -33,7 +33,8 @@ struct play {
     double exam, match, round_update; /* seconds of these, without the factor */
 };
 
-/* What is told, and what it would be if all updates were alike: both in the same minutes. */
+/* The reported progress, and what it would be if all updates took equally long: at the same
+ * minutes. */
 struct told {
     double share, by_updates;
     int64_t updates;
@@ -62,7 +63,7 @@ static void step(struct outlook_candidate *c, int64_t number, bool first, int64_
     }
 }
 
-/* The order of the candidates from the second rung on: the play's winner, then its neighbours. */
+/* The order of the candidates from the second rung on: the winner, then its neighbours. */
 static void climb(struct outlook *o, struct told *t, const struct config *c, const struct play *p,
                   bool plain)
 {
@@ -89,7 +90,7 @@ static void climb(struct outlook *o, struct told *t, const struct config *c, con
     }
 }
 
-/* Rounds until the play says that they end; each that is not the last found something better. */
+/* Rounds until the play ends them; each but the last improved. */
 static void play_rounds(struct outlook *o, struct told *t, const struct config *c,
                         const struct play *p, bool plain)
 {
@@ -108,7 +109,7 @@ static void play_rounds(struct outlook *o, struct told *t, const struct config *
     }
 }
 
-/* The largest ratio of a line's whole (after + left) to that of an earlier line. */
+/* The largest ratio of a line's total (passed + left) to that of an earlier line. */
 static double worst_ratio(FILE *file, int *lines)
 {
     char line[300], unit[8];
@@ -171,7 +172,7 @@ static void the_estimate_does_not_triple(void **state)
             }
 }
 
-/* The same lines told by the number of updates do triple: the plays are hard enough. */
+/* Estimates by the number of updates do triple, so the plays are hard enough. */
 static void counting_updates_would(void **state)
 {
     (void)state;

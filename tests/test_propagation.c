@@ -1,6 +1,6 @@
 /*
  * Propagation losses in training: they change what is learned, on any model, alike on any number of
- * threads; GAM's growing set of labels never looks at labels it must not know. THREADED
+ * threads; GAM's growing set of labels never reads hidden labels. THREADED
  */
 #include "programs.h"
 
@@ -110,8 +110,8 @@ static void distances_differ(void **state)
     scene_close(&s);
 }
 
-/* Where the graph is in parts the loss is a quadratic form of a matrix: the same number up to
- * rounding, and so is what is learned of it. One process that has all rows plays the parts. */
+/* For a graph in parts the loss is a quadratic form of a matrix: the same number and the same
+ * learning up to rounding. One process with all rows simulates the parts. */
 static void a_graph_in_parts_pulls_alike(void **state)
 {
     (void)state;
@@ -144,8 +144,7 @@ static void a_graph_in_parts_pulls_alike(void **state)
     scene_close(&s);
 }
 
-/* Nodes that join the labelled set do so with their prediction: other labels of test nodes change
- * nothing. */
+/* Nodes join the labelled set with their predicted label: changing test labels changes nothing. */
 static void growing_reads_no_hidden_label(void **state)
 {
     (void)state;

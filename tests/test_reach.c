@@ -1,5 +1,5 @@
-/* The rows that matching trains on: who is within two steps, that their numbers came along, and
- * that mapping them alone between two steps is the same as mapping all. */
+/* The rows that matching trains on: nodes within two steps and their data; mapping only these
+ * between two steps equals mapping all. */
 #include "programs.h"
 
 #include "match/matcher_inside.h"
@@ -73,7 +73,7 @@ static void two_steps_and_no_more(void **state)
     scene_free(&s);
 }
 
-/* Two labelled nodes reach ten of the twenty; four that reach all of them cost no copy. */
+/* Two labelled nodes reach ten of twenty; four that reach all of them cost no copy. */
 static void nearly_all_is_all(void **state)
 {
     struct scene s;

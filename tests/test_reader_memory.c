@@ -1,5 +1,5 @@
-/* Memory that runs out while a binary file is read or written: every call is repeated with its
- * first, second, third … allocation refused; each time it says so and leaves nothing. */
+/* Memory runs out while a binary file is read or written: every call is repeated with its first,
+ * second, third … allocation refused. Each time it fails with a message and leaks nothing. */
 #include "failing_memory.h"
 
 #include "data/readers/npz.h"

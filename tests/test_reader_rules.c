@@ -1,6 +1,6 @@
-/* What readers do where a file leaves a choice: pairs that are listed twice, weights below zero,
- * edges to nodes that nobody lists, columns that are named by flags, numbers that a float cannot
- * tell apart, the word none. Each rule must not depend on how nodes are numbered. */
+/* Rules of readers for ambiguous files: repeated pairs, negative weights, edges to unlisted nodes,
+ * columns named by flags, numbers that a float cannot distinguish, the word none. No rule may
+ * depend on node numbers. */
 #include "datasets.h"
 #include "reseal.h"
 
@@ -144,7 +144,7 @@ static void ends_by_name(void **state)
           "--weight-column amuont: no table has this column; did you mean amount? Columns:");
 }
 
-/* What a model remembers holds where nothing is typed, and need not be there. */
+/* What a model remembers is used if nothing is typed, and need not exist. */
 static void remembered_choices(void **state)
 {
     (void)state;
@@ -163,11 +163,11 @@ static void remembered_choices(void **state)
     assert_true(d->classes == 2 && d->features == 1 && d->edges == 2);
     assert_true(weight_of(d, "a", "b") == 5);
     dataset_free(d);
-    /* Unlabelled, and without the ignored column: y is still no label. */
+    /* Unlabelled, and without the ignored column: y is still not a label. */
     OK(open_folder(&d, edges, "name,y\na,10\nb,20\n", &next));
     assert_true(d->classes == 0 && d->features == 1);
     dataset_free(d);
-    /* Typed flags win, and must be there. */
+    /* Typed flags win, and must exist. */
     next.unknown_nodes = "add";
     OK(open_folder(&d, edges, nodes, &next));
     assert_int_equal(d->nodes, 3);
@@ -205,7 +205,7 @@ static void forge(const char *path, const char *old, const char *new)
     free(bytes);
 }
 
-/* Through a model file and the public interface; a forged file is refused, and not believed. */
+/* Through a model file and the public interface; a forged file is refused. */
 static void remembered_by_a_file(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void unknown_nodes(void **state)
           CONSM_EINVAL, "--unknown-nodes keep: expected error, drop or add");
 }
 
-/* The same of a graph file, whose undeclared nodes stand among the others. */
+/* The same for a graph file, whose undeclared nodes are among the others. */
 static void unknown_in_graphs(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Messy columns as features: kinds by their cells, what is missing, what is too much, what is
- * wrong; the recipe of one table read into another, through JSON, and through a trained model. */
+/* Messy columns as features: kinds by their cells, missing, too many and wrong values; one table's
+ * recipe applied to another, through JSON, and through a trained model. */
 #include "datasets.h"
 #include "failing_memory.h"
 
@@ -67,13 +67,13 @@ static void kinds_by_cells(void **state)
     assert_features(d, name, value, 9);
     assert_string_equal(d->taken[TAKEN_LABEL], "column label");
     dataset_free(d);
-    /* Numbers alone are what they were before there were recipes: one feature a column. */
+    /* Tables of numbers are unchanged by recipes: one feature per column. */
     OK(read_nodes(&d, "id,x,z\na,1,2\nb,3,4\nc,5,6\nd,7,8\n", NULL));
     assert_null(d->cells);
     assert_int_equal(d->features, 2);
     assert_string_equal(d->feature_name[1], "z");
     dataset_free(d);
-    /* Semicolons bring decimal commas; 0 and 1 beside yes and no are the same. */
+    /* Semicolons allow decimal commas; 0 and 1 beside yes and no mean the same. */
     OK(read_nodes(&d, "id;x;ok\na;0,5;yes\nb;-1,25;0\nc;3;1\nd;4;no\n", NULL));
     static const char *const two[] = {"x", "ok"};
     static const float commas[] = {0.5f, 1, -1.25f, 0, 3, 1, 4, 0};
@@ -153,7 +153,7 @@ static void limits(void **state)
     assert_string_equal(d->feature_name[0], "c=77");
     dataset_free(d);
     free(text);
-    /* Sixty wrong cells: told at once, the first twenty of them. */
+    /* Sixty wrong cells: the first twenty are reported at once. */
     text = table_of(400, "%d", 400);
     for (int i = 0, row = 0; text[i]; i++)
         if (text[i] == '\n' && row++ > 0 && row % 7 == 0)
@@ -227,7 +227,7 @@ static void through_json(void **state)
     }
 }
 
-/* Arrays of columns train a model; its file carries the recipe; another table is read by it. */
+/* Arrays of columns train a model; its file holds the recipe; another table is read by it. */
 static void columns_through_a_model(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * The reference files are what every model is judged by, so they are judged first: shapes and names
- * agree, losses follow from logits, and MLP, GCN and DropEdge are recomputed here in the most naive
- * way, dense and in double precision, values and gradients.
+ * Checks the reference files, by which every model is judged: shapes and names agree, losses follow
+ * from logits, and MLP, GCN and DropEdge are recomputed here in the most naive way, dense and in
+ * double precision, values and gradients.
  */
 #include <math.h>
 
@@ -29,7 +29,7 @@ static int drop_graph(void **state)
     return 0;
 }
 
-/* The graph has what the tests promise: a hub, isolated nodes, a node without features. */
+/* The graph has a hub, isolated nodes and a node without features. */
 static void graph_is_as_promised(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Training once more on all labels: for every model, with what was chosen, for as long as was
- * chosen; figures stay those of the run that chose; an interruption loses nothing. */
+/* The refit on all labels: for every model, with the chosen settings and length; metrics stay those
+ * of the first run; an interruption loses nothing. */
 #include "check.h"
 
 #include "app/objects.h"
@@ -85,8 +85,8 @@ static void who_is_refitted(void **state)
     }
 }
 
-/* Every model: other parameters, trained on as many labels as there are; the figures of the run
- * that chose, its configuration and its calibration. */
+/* Every model: other parameters, trained on all labels; the metrics, configuration and calibration
+ * of the first run. */
 static void every_model_is_refitted(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static const float *trust_of(const struct consm_model *m)
     return NULL;
 }
 
-/* ConSM's weights of trust were fitted on edges whose labels had not trained; they stay. */
+/* ConSM's trust weights were fitted on edges whose labels had not trained; they stay. */
 static void trust_stays(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void members_are_refitted(void **state)
     run_close(&r);
 }
 
-/* Hears how far a run is; stops in its refit. */
+/* Receives the progress of a run; stops in its refit. */
 struct ear {
     bool stop;
     int64_t chose, refitted;
@@ -280,9 +280,9 @@ static void the_file_says_so(void **state)
     run_close(&r);
 }
 
-/* Left to itself, a second training that fits the labels worse than the first is given up, and the
- * model is that of the first; who asks for it gets it. Here the first run is at its best after an
- * update or two by luck: its two validation nodes are alike. */
+/* By default, a refit that fits the labels worse than the first run is rejected and the first model
+ * stays; on request it is kept. Here the first run is at its best after one or two updates by luck:
+ * its two validation nodes are alike. */
 static void a_worse_fit_is_given_up(void **state)
 {
     (void)state;

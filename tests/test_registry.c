@@ -1,4 +1,4 @@
-/* The table of public sets, and where their files are looked for. */
+/* The table of public sets, and where their files are searched. */
 #include "check.h"
 
 #include "data/open.h"
@@ -108,7 +108,7 @@ static void folders_are_searched_in_order(void **state)
     expect_at("texas", given, "given/texas.npz");
     expect_at("texas", NULL, "env/yandex/texas.npz");
 
-    /* A folder with some of the files gives way to one with all, and is named when none has all. */
+    /* A folder with all files is preferred to one with some, which is named if none has all. */
     for (int i = 0; i < cora->files - 1; i++) {
         char name[128];
         snprintf(name, sizeof name, "env/%s", cora->file[i].path);

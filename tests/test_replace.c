@@ -1,5 +1,5 @@
-/* Files and folders that are replaced: by several at once, by somebody who is killed, beside traps
- * that others laid. What is there is always whole. THREADED */
+/* Replacing files and folders: by several processes at once, by a killed process, and with traps in
+ * place. The target is always complete. THREADED */
 #include "check.h"
 
 #include "data/load.h"
@@ -114,8 +114,8 @@ static void permissions_are_kept(void **state)
     umask(before);
 }
 
-/* What a killed process left goes away; what a living one is writing does not, nor do files that
- * are only called alike. */
+/* Leftovers of a killed process are removed; files of a living one, and files with similar names,
+ * are not. */
 static void only_the_dead_are_swept(void **state)
 {
     (void)state;

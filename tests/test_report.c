@@ -1,5 +1,5 @@
-/* The whole page and its files: structure against a golden file, hostile words, uniqueness of
- * names, faults that stick, and PNG where a converter is installed. */
+/* The whole page and its files: structure against a golden file, hostile words, unique names,
+ * stored faults, and PNG if a converter is installed. */
 #include "golden.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static struct report *full(void)
     return r;
 }
 
-/* The page without its built-in style and script, which may change freely. */
+/* The page without its embedded style and script, which may change freely. */
 static void without_assets(char *page)
 {
     char *from = strstr(page, "<style>"), *to = strstr(page, "</style>");
@@ -149,7 +149,7 @@ static void a_faulty_table_is_told(void **state)
     report_free(r);
 }
 
-/* Every allocation fails once: an error, no crash, no leak (the sanitizer looks). */
+/* Every allocation fails once: an error, no crash, no leak (checked by the sanitizer). */
 static int64_t allowed;
 
 static void *limited(void *ctx, size_t bytes)

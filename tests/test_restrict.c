@@ -1,5 +1,5 @@
-/* Computing only the receptive field changes neither loss nor gradients, for every model, dropout
- * included where rows keep the numbers they draw by; nor does a walk that is written out. */
+/* Computing only the receptive field changes neither loss nor gradients, for every model, with
+ * dropout if rows keep their numbers; nor does writing out a walk. */
 #include "programs.h"
 
 #include "base/rng.h"
@@ -48,7 +48,8 @@ static void scene_close(struct scene *s)
     index_free(s->rows);
 }
 
-/* Loss and gradients of a model; keeping the logits asks for all rows. Returns rows computed. */
+/* Loss and gradients of a model; keeping the logits requires all rows. Returns the computed rows.
+ */
 static int64_t run_model(float **grad, float *loss, int64_t *size, const struct scene *s,
                          const struct model_def *model, const struct config *c, bool all,
                          bool use_sparse)
@@ -139,7 +140,7 @@ static void fewer_rows_are_computed(void **state)
 /* ---- matrices that change ---- */
 
 /* The operations that walk a matrix to the features times w, and a product with constant features,
- * which is computed once where the matrix stays. */
+ * which is computed once if the matrix is constant. */
 enum walk { WALK_PLAIN, WALK_FUSED, WALK_ADD, WALK_CONSTANT, WALKS };
 
 static node walk_record(struct program *p, enum walk how, const struct scene *s)
@@ -184,7 +185,7 @@ static double walk_loss(enum walk how, const struct scene *s, const float *w)
     return loss;
 }
 
-/* What the compiler made of the entries that it saw must not stand in for those of a run. */
+/* Entries seen at compile time must not replace those of a run. */
 static void changing_matrices_stay_whole(void **state)
 {
     (void)state;
@@ -266,8 +267,8 @@ static int train_walk(double loss[EPOCHS], const struct scene *s, bool all)
     return steps;
 }
 
-/* A fixed walk that the loss reads at four rows is a matrix, which the first run computes and the
- * next ones find; one that somebody else reads is walked. */
+/* A fixed walk that the loss reads at four rows becomes a matrix, which the first run computes and
+ * later runs reuse; one with another reader stays a walk. */
 static void walks_read_at_few_rows_are_written_out(void **state)
 {
     (void)state;

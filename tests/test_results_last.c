@@ -1,7 +1,6 @@
-/* Every function that makes an object gives it to the caller last. A caller that is interrupted
- * (Ctrl-C in Python) frees what it was given while the call still works; so what it sees before
- * must be NULL. The allocator looks at the caller's pointer whenever the library takes or gives
- * back memory. */
+/* Every function that makes an object gives it to the caller last. An interrupted caller (Ctrl-C in
+ * Python) frees what it was given while the call still runs, so its pointer must be NULL until
+ * then. The allocator checks the caller's pointer at every allocation and free. */
 #include "check.h"
 
 #include <stdio.h>
@@ -159,7 +158,7 @@ static void results_come_last(void **state)
     calls = once;
 }
 
-/* The list above is whole: the header has as many functions that give an object. */
+/* The list above is complete: the header has as many functions that give an object. */
 static void no_function_is_left_out(void **state)
 {
     (void)state;

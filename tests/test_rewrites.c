@@ -1,6 +1,6 @@
-/* Every rewrite of a program against the program as it was recorded: nothing fused, restricted,
- * written out, taken over or packed (all values are kept), run by the plain loops of the reference
- * backend. Both sides would share a fault if the other side were rewritten as well. */
+/* Every rewrite of a program against the recorded program: nothing fused, restricted, written out,
+ * reused or packed (all values are kept), run by the plain loops of the reference backend. If the
+ * other side were also rewritten, both could share a fault. */
 #include "programs.h"
 
 #include "base/rng.h"
@@ -124,7 +124,8 @@ static void compare(const struct scene *s, record_fn record, const void *how, co
     run_recorded(&rewritten, s, record, how, false);
     assert_int_equal(plain.size, rewritten.size);
     assert_int_equal(plain.fused, 0);
-    if (rewritten.fused == 0) /* every program here has something to fuse, or shows nothing */
+    if (rewritten.fused ==
+        0) /* every program here has something to fuse, otherwise it shows nothing */
         fail_msg("%s: nothing was fused", what);
     if ((strncmp(what, "gat", 3) == 0 || strncmp(what, "fagcn", 5) == 0) && rewritten.attends == 0)
         fail_msg("%s: attention was not fused", what);
@@ -143,7 +144,7 @@ static void compare(const struct scene *s, record_fn record, const void *how, co
 
 /* ---- small programs ------------------------------------------------------ */
 
-/* a·x + b·y with a sparse product on either side, behind a layer that has parameters. */
+/* a·x + b·y with a sparse product on either side, after a layer with parameters. */
 static node record_axpby(struct program *p, const struct scene *s, const void *how)
 {
     const int side = *(const int *)how;

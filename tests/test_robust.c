@@ -1,7 +1,5 @@
-/* The study of attacks, in process: stopped and gone on with, and the printed figures counted again
- * from the record: means, paired tests, Holm's correction.
- * THREADED
- */
+/* The study of attacks, in process: interrupted and resumed, and the printed figures counted again
+ * from the record: means, paired tests, Holm's correction. THREADED */
 #include "check.h"
 
 #include <math.h>
@@ -69,7 +67,7 @@ static bool is_stopped(void *ctx)
     return s->after >= 0 && atomic_load(&s->finished) >= s->after;
 }
 
-/* Values of a figure over the seeds, looked up in the record by hand. */
+/* Values of a figure over the seeds, looked up in the record directly. */
 static int64_t recount(double *value, const struct runs *runs, const char *plant, const char *model,
                        const char *outer, const char *figure)
 {
@@ -215,7 +213,7 @@ static double mean_of(const struct runs *runs, const char *plant, const char *mo
     return 100 * stats_mean(value, SEEDS);
 }
 
-/* What the attackers who know trust take, whichever way it falls. */
+/* The result of attackers who know trust, whatever it is. */
 static void knowing_again(const struct runs *runs)
 {
     static const char *const plant[] = {"trusted-gcn", "trusted-consm"};
@@ -247,7 +245,7 @@ static void what_is_printed_is_in_the_record(void **state)
     OK(runs_open(&runs, in_folder("runs.jsonl"), RUNS_APPEND));
     struct study_view v = {&o, runs, NULL, folder};
     OK(study_find("robust")->plan(&plan, &v));
-    /* Stopped in the middle, it goes on and repeats nothing. */
+    /* Interrupted in the middle, it continues and repeats nothing. */
     FAILS(execute_plan(runs, &plan, &sets, &how), CONSM_ECANCEL, "stopped");
     int64_t kept = runs_count(runs);
     assert_in_range(kept, 20, 24);

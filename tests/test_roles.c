@@ -1,5 +1,5 @@
-/* Who trains, validates and tests where nobody says: labels alone, a split without validation, and
- * the half of the validation nodes that calibrates. */
+/* Default roles: labels only, a split without validation, and the half of the validation nodes that
+ * calibrates. */
 #include "check.h"
 
 #include "app/roles.h"
@@ -45,8 +45,8 @@ static void a_fifth_of_every_class_validates(void **state)
     dataset_free(d);
 }
 
-/* A split that came with the data and has no validation: its test nodes stay what they are,
- * whatever their labels, and a class that only they have loses nobody. */
+/* A split that came with the data and has no validation: its test nodes keep their role, whatever
+ * their labels, and a class that only they have loses no node. */
 static void a_split_without_validation(void **state)
 {
     (void)state;

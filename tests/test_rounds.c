@@ -1,6 +1,6 @@
-/* What rounds hand on: guesses that are made anew, the parameters and coefficients of the best
- * epoch so far, and pairs of two classes. Models that alternate phases (ConSM, GAM) are watched
- * from outside, update by update. */
+/* What rounds pass on: new guesses, the parameters and coefficients of the best epoch so far, and
+ * pairs of two classes. Models that alternate phases (ConSM, GAM) are observed from outside, update
+ * by update. */
 #include "training.h"
 
 #include "match/matcher_inside.h"
@@ -33,8 +33,8 @@ static double apart(const float *a, const float *b, int64_t count)
 
 /* ---- guesses ------------------------------------------------------------- */
 
-/* Guessed once is not guessed for ever: a node that is not among the surest of this round has no
- * weight in it. */
+/* Guesses are made anew: a node that is not among this round's most confident has no weight in it.
+ */
 static void guesses_are_made_anew(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void guesses_are_made_anew(void **state)
 
 /* ---- entropy ------------------------------------------------------------- */
 
-/* A run that is free to take the entropy, and the same one without. */
+/* A run that may use the entropy, and the same one without. */
 struct entropy_pair {
     struct outcome open, without;
     double taken; /* γ that the open run ended with */
@@ -102,8 +102,8 @@ static void entropy_runs(struct entropy_pair *out, const char *graph)
     scene_close(&scene);
 }
 
-/* The entropy is an arm: it goes on where validation is better with it; where it is not, the run is
- * the one without to the bit. */
+/* The entropy is an arm: it continues if validation is better with it; otherwise the run equals the
+ * one without, to the bit. */
 static void entropy_is_taken_when_it_validates(void **state)
 {
     (void)state;
@@ -147,8 +147,8 @@ static void copy_params(float *to, struct session *s, enum place place)
     memcpy(to, from, (size_t)session_params(s)->size * sizeof *to);
 }
 
-/* Behind the last update of a phase the best and the last parameters are noted; behind the first of
- * the next one the parameters must lie nearer to the best, where the two are far apart. */
+/* After the last update of a phase the best and the last parameters are recorded; after the first
+ * update of the next one the parameters must be closer to the best, if the two are far apart. */
 static bool watch_rounds(void *ctx, const struct progress *p)
 {
     struct watch *w = ctx;
@@ -221,7 +221,7 @@ static bool watch_weights(void *ctx, const struct progress *p)
     return false;
 }
 
-/* GAM's coefficients are those that held when its best epoch was trained. */
+/* GAM's coefficients are those that were used when its best epoch was trained. */
 static void gam_keeps_the_best_epochs_weights(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static void gam_keeps_the_best_epochs_weights(void **state)
 
 /* ---- ties ---------------------------------------------------------------- */
 
-/* Equal epochs are told apart by the loss of validation nodes alone, written out here. */
+/* Ties between epochs are broken by the loss of validation nodes only, written out here. */
 static void ties_go_by_validations_loss(void **state)
 {
     (void)state;
@@ -296,8 +296,7 @@ static void ties_go_by_validations_loss(void **state)
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* Positive pairs are of one class and of two nodes, negative ones of two classes, in every way of
- * updating. */
+/* Positive pairs are two nodes of one class, negative ones of two classes, in every update mode. */
 static void pairs_are_what_they_are_called(void **state)
 {
     (void)state;

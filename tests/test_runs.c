@@ -1,5 +1,5 @@
-/* The run record survives what happens to it: kill -9 in the middle of a line, a second writer,
- * damage, many threads at once (THREADED). */
+/* The run record survives kill -9 in the middle of a line, a second writer, damage, and many
+ * threads at once (THREADED). */
 #include "check.h"
 
 #include <fcntl.h>
@@ -142,8 +142,8 @@ static void reserved_fields_are_refused(void **state)
     json_decref(result);
 }
 
-/* A child that does nothing but append is killed at a random moment; every run it had finished
- * before (it says so through a pipe) must be there. */
+/* A child that only appends is killed at a random moment; every run that it had finished (reported
+ * through a pipe) must be there. */
 static void kill_nine_loses_nothing(void **state)
 {
     (void)state;

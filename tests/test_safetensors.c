@@ -1,5 +1,5 @@
-/* The container: what is written comes back in place and unchanged; what is not a sound file gets
- * one line that says why. */
+/* The container: written data reads back in place and unchanged; an invalid file gets a one-line
+ * message. */
 #include "check.h"
 
 #include "io/safetensors.h"
@@ -72,7 +72,7 @@ static void round_trip(void **state)
     }
 }
 
-/* The writer refuses to make a file that is not what was declared. */
+/* The writer refuses to make a file that differs from its declaration. */
 static void writer_keeps_its_word(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void sizes_and_foreign_files(void **state)
     mem_free(large);
 }
 
-/* Cut anywhere, the file is refused; the seal notices a changed byte anywhere in front of it. */
+/* A truncated file is refused; the seal detects a changed byte anywhere before it. */
 static void cut_and_changed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Whole datasets in safetensors: mapped in place, nothing lost, and whatever the header or the
- * numbers claim is checked before anything is indexed with it. */
+/* Datasets in safetensors: mapped in place, nothing lost, and everything in the header and the
+ * numbers is checked before it is used as an index. */
 #include "datasets.h"
 
 #include "data/readers/plain.h"
@@ -87,7 +87,7 @@ static void foreign_files(void **state)
 
 /* ---- bad input ----------------------------------------------------------- */
 
-/* What a hostile file may say: each field replaces one part of a sound little dataset. */
+/* A hostile file: each field replaces one part of a valid small dataset. */
 struct forgery {
     const char *nodes, *features, *classes;
     int32_t end;              /* of the last edge */
@@ -182,7 +182,7 @@ static void forged_parts(void **state)
     FORGED("texts 0 and 2 are both \"a\"", f.bad_ids = 2);
 }
 
-/* Edges are not looked at when the file is opened, but before anything is done with them. */
+/* Edges are not checked when the file is opened, but before they are used. */
 static void forged_edges(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void forged_edges(void **state)
     }
 }
 
-/* Cut or changed anywhere, the file is refused, or sound, or caught by its seal. */
+/* Truncated or changed anywhere, the file is refused, or valid, or detected by its seal. */
 static void cut_and_changed(void **state)
 {
     (void)state;

@@ -1,15 +1,15 @@
 /*
- * Same bits before and after: every model trains a few epochs on karate and on a generated graph,
- * and hashes of the losses of all epochs, of its probabilities and of its edge scores are compared
- * with those written down in tests/data/same_bits.txt. Whoever moves code must not change them;
- * whoever changes an equation records them anew, and the commit shows which models it touched:
+ * Same bits before and after a change. Every model trains a few epochs on karate and on a generated
+ * graph; hashes of all losses, of its probabilities and of its edge scores are compared with
+ * tests/data/same_bits.txt. Moving code must not change them. After changing an equation, record
+ * them again; the commit then shows which models it affects:
  *
  *     build/release/test_same_bits --record
  *
  * Rounding differs between instruction sets, so a row belongs to a machine: architecture and vector
- * kernels. A machine without a row says so in one
- * line and compares the predicted classes with those of the other machine that is nearest: at most
- * one node in ten may differ. (A few epochs with batch norm take one of two ways by the last bit.)
+ * kernels. A machine without a row prints one line and compares the predicted classes with those of
+ * the nearest other machine: at most one node in ten may differ. (A few epochs with batch norm may
+ * go either way because of the last bit.)
  */
 #include "check.h"
 
@@ -20,7 +20,7 @@
 
 enum { MOST_ROWS = 512, MOST_CLASSES = 160 };
 
-/* One line of the file: what a case gave on a machine. */
+/* One line of the file: the result of a case on a machine. */
 struct row {
     char machine[64], set[16], name[24];
     uint64_t losses, probabilities, scores; /* hashes */
@@ -43,7 +43,7 @@ static const struct {
      true},
 };
 
-/* The models as they are, and the ways of training that no model has by default. */
+/* The models with their defaults, and the training procedures that no model has by default. */
 static const struct {
     const char *name, *model, *option[3][2];
 } cases[] = {
@@ -186,7 +186,7 @@ static bool same_case(const struct row *a, const struct row *b)
     return strcmp(a->set, b->set) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-/* The row of a case on this machine; where it has none, of the machine with the nearest classes. */
+/* The row of a case on this machine; if it has none, of the machine with the nearest classes. */
 static const struct row *find(const struct table *t, const struct row *like)
 {
     const struct row *nearest = NULL;
@@ -267,8 +267,8 @@ static void write_row(FILE *file, const struct row *row)
             row->set, row->name, row->losses, row->probabilities, row->scores, row->classes);
 }
 
-/* This machine's rows anew. Rows of other machines stay where this machine's did, and go where it
- * changed: they cannot be right any more. */
+/* Records this machine's rows. Rows of other machines stay if this machine's did not change, and
+ * are removed if it did: they cannot be right any more. */
 static void record(void)
 {
     static struct row now[SETS * CASES];

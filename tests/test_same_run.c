@@ -1,5 +1,5 @@
 /* The command and the library train the same: the same data, model, seed and options give the same
- * bits through `consm train -o` and through consm_train(), whatever is left to the defaults. */
+ * bits through `consm train -o` and through consm_train(), with all defaults. */
 #include "check.h"
 
 #include "datasets.h"
@@ -9,7 +9,7 @@ struct run {
     const char *option[4][2];
 };
 
-/* A graph of one's own (dense columns: standardised, ties by loss, all labels), sets known by name
+/* A user's own graph (dense columns: standardised, ties by loss, all labels), registered sets
  * (random split), and options that override the defaults. */
 static const char *const friends = TESTS_DIR "/../examples/friends";
 static const char *const planted =
@@ -93,7 +93,7 @@ static void known_sets_train_the_same(void **state)
     same_through_both(&(struct run){"karate", "gat", {{"split", "auto"}, {"epochs", "20"}}});
 }
 
-/* What the two differed in before: the epoch that is taken, and features in their own units. */
+/* Former differences: the chosen epoch, and features in their own units. */
 static void defaults_of_own_graphs_matter(void **state)
 {
     struct consm_dataset *d;

@@ -1,6 +1,6 @@
-/* Prediction sets through the public interface: they hold the truth as often as asked for, are the
- * same after saving and loading, say when nothing can be promised, and owe nothing to the labels
- * that calibrate them but the threshold. */
+/* Prediction sets through the public interface: they hold the truth as often as requested, are the
+ * same after saving and loading, report if nothing can be guaranteed, and depend on the calibration
+ * labels only through the threshold. */
 #include "check.h"
 
 #include <math.h>
@@ -165,8 +165,8 @@ static void calibrating_labels_select_nothing(void **state)
     dataset_free(d);
 }
 
-/* Smoothing is chosen by the nodes that validate, not by those that calibrate: both choices are
- * made here, on labels for which they differ. */
+/* Validation nodes choose the smoothing, not calibration nodes: both choices are made here, on
+ * labels for which they differ. */
 static void smoothing_owes_nothing_to_calibration(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* A plain folder read in shares: whatever the number of processes, together they have what one
- * reader of the whole has, to the bit, and what is wrong with a file all of them say alike. The
- * processes are threads. */
+/* A plain folder read in shares: with any number of processes, together they have what one reader
+ * of the whole has, to the bit, and all report the same fault. The processes are threads. */
 #include "datasets.h"
 #include "failing_memory.h"
 
@@ -22,7 +21,7 @@ static struct {
     const int64_t *send;
 } desk[MOST];
 
-/* What each lays on its desk the others take. */
+/* Exchanges through shared memory. */
 static consm_status swap(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes)
 {
@@ -210,8 +209,8 @@ static uint32_t draw(uint32_t *state)
     return *state >> 8;
 }
 
-/* Edges with loops, repeats in both directions and weights that contradict each other. ids: the
- * printf format of a node. */
+/* Edges with loops, repeats in both directions and contradicting weights. ids: the printf format of
+ * a node. */
 static void write_edges(const char *name, const char *ids, int n, int lines, bool weighted)
 {
     struct writing w;
@@ -297,7 +296,8 @@ static void folders(void **state)
             }
 }
 
-/* Several blocks, so that processes take turns: the first of repeated weights is the file's. */
+/* Several blocks, so that processes alternate: the first of repeated weights is the file's first.
+ */
 static void blocks(void **state)
 {
     (void)state;
@@ -352,7 +352,7 @@ static void feature_files(void **state)
     compare(in_scratch("files"), none);
 }
 
-/* An edge list with files beside it, columns by other names, and what dataset.json adds. */
+/* An edge list with files beside it, other column names, and dataset.json. */
 static void lists(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void lists(void **state)
         (struct reading_options){.wanted = {.label = "label", .weight = "weight", .ignore = "f1"}});
 }
 
-/* The edges say which nodes there are: numbers ascending, names as they come, labels' names first.
+/* The edges define the nodes: numbers ascending, names in order of appearance, labels' names first.
  */
 static void nodes_of_edges(void **state)
 {
@@ -402,7 +402,7 @@ static void nodes_of_edges(void **state)
     compare(in_scratch("only/edges.csv"), labels);
 }
 
-/* Columns that are not numbers: what they become is what the whole table says. */
+/* Columns that are not numbers: their features are those of the whole table. */
 static void columns(void **state)
 {
     (void)state;
@@ -444,7 +444,8 @@ static void small_sets(void **state)
 
 /* ---- bad input ----------------------------------------------------------- */
 
-/* Lines are those of the file, whoever reads them, and the first of several faults is told. */
+/* Line numbers are those of the file, whoever reads it, and the first of several faults is
+ * reported. */
 static void bad_lines(void **state)
 {
     (void)state;
@@ -460,7 +461,7 @@ static void bad_lines(void **state)
     all_say(in_scratch("bad"), CONSM_EFORMAT, "edges.csv: line 60000: found 2 columns");
 }
 
-/* A text in quotes over the place where the file is cut: no process may take the rest for rows. */
+/* A quoted text across the place where the file is cut: no process may take the rest for rows. */
 static void bad_cut(void **state)
 {
     (void)state;
@@ -486,7 +487,7 @@ static void bad_cut(void **state)
     all_say(in_scratch("cut"), CONSM_EFORMAT, text);
 }
 
-/* What is not a number, what is packed, what has no features, what is not a list. */
+/* Not a number, compressed, without features, not a list. */
 static void refused(void **state)
 {
     (void)state;
@@ -512,7 +513,8 @@ static void refused(void **state)
             CONSM_EINVAL, "m.mtx: is mtx: --in-parts reads edge lists");
 }
 
-/* Processes that see other files, here by other names, stop before they wait for each other. */
+/* Processes that see different files, here by different names, stop before they wait for each
+ * other. */
 static void other_files(void **state)
 {
     (void)state;
@@ -551,7 +553,7 @@ static void bad_rows(void **state)
     all_say(in_scratch("rows"), CONSM_EFORMAT, "features.csv: line 3: found 1 column");
 }
 
-/* Whatever is in the files: shares are refused where the whole is, and else they are the same. */
+/* For any content: shares are refused if the whole is, and otherwise are equal. */
 static void damaged(void **state)
 {
     (void)state;

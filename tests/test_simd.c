@@ -1,5 +1,5 @@
-/* Sparse and edge kernels of every instruction set this machine has, against plain double-precision
- * loops, over many widths; and the same bits however the rows are shared out. */
+/* Sparse and edge kernels of every instruction set of this machine, against plain double-precision
+ * loops, over many widths; and the same bits however the rows are divided. */
 #include "simd_check.h"
 
 #include "backends/open.h"
@@ -290,8 +290,8 @@ static void test_edges(void **state)
 
 /* ---- the choice ---------------------------------------------------------- */
 
-/* Every set that runs here is found by its name and no other; what CONSM_SIMD asks for in vain is
- * refused when a backend opens. */
+/* Every set that runs here is found by its name, and no other; an impossible CONSM_SIMD is refused
+ * when a backend opens. */
 static void test_names(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void test_names(void **state)
     unsetenv("CONSM_SIMD");
 }
 
-/* What we find out ourselves is what the compiler's runtime finds out. */
+/* Our processor detection agrees with the compiler's runtime. */
 static void test_processor(void **state)
 {
     (void)state;

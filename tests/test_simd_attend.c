@@ -1,6 +1,6 @@
-/* Attention in one walk, on every instruction set this machine has, against plain double-precision
- * loops over its parts: rows that are empty, short, and longer than a piece; and the same bits
- * however rows and columns are shared out. */
+/* Attention in one walk, on every instruction set of this machine, against plain double-precision
+ * loops over its parts: empty rows, short ones, and ones longer than a piece; and the same bits
+ * however rows and columns are divided. */
 #include "simd_check.h"
 
 enum { ROWS = 21, COLS = 700 };
@@ -38,7 +38,7 @@ static void pattern_fill(struct pattern *p, struct rng *r)
     p->t_start[COLS] = at;
 }
 
-/* Everything that goes in and comes out, for `heads` heads of `dim` columns. */
+/* All inputs and outputs, for `heads` heads of `dim` columns. */
 struct scene {
     struct pattern p;
     struct attention t;

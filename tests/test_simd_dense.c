@@ -1,4 +1,4 @@
-/* Elementwise, dropout, optimiser and row kernels of every instruction set this machine has against
+/* Elementwise, dropout, optimiser and row kernels of every instruction set of this machine against
  * plain double-precision loops, over many widths, in shares of every kind. */
 #include "simd_check.h"
 
@@ -253,7 +253,7 @@ static void test_tall(void **state)
     }
 }
 
-/* AᵀB with few columns: bit for bit what a panel gives, whatever is left over at the edges. */
+/* AᵀB with few columns: bit-identical to a panel, whatever remains at the edges. */
 static void test_thin(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The vector forms of exp, log, tanh and their relatives against libm in double precision, in units
- * in the last place, with the special values; and their gradients. */
+/* Vector versions of exp, log, tanh and related functions against libm in double precision, in
+ * units in the last place, with the special values; and their gradients. */
 #include "check.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* Softmax, loss, reduction and pair kernels of every instruction set this machine has against plain
+/* Softmax, loss, reduction and pair kernels of every instruction set of this machine against plain
  * double-precision loops, over many widths, in shares of every kind. */
 #include "simd_check.h"
 

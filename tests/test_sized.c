@@ -1,6 +1,6 @@
-/* Programs and libraries of different versions: a caller's struct that is shorter than ours is not
- * written past its end, one that is longer keeps what we do not know, one without a size is
- * refused; and the version macros agree with the library. */
+/* Programs and libraries of different versions: a caller's shorter struct is not written past its
+ * end, a longer one keeps unknown members, one without a size is refused; and the version macros
+ * agree with the library. */
 #include "check.h"
 
 #include "base/sized.h"

@@ -1,4 +1,4 @@
-/* Splits: the protocol's definitions on small hand-made data, the file format, the faults. */
+/* Splits: the definitions on small hand-made data, the file format, the faults. */
 #include "check.h"
 
 #include "data/generate/generate.h"
@@ -20,7 +20,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-/* sizes[k] nodes of class k, dealt round robin; then `unknown` nodes without label. */
+/* sizes[k] nodes of class k in turn; then `unknown` nodes without label. */
 static struct dataset *labelled(const int *sizes, int classes, int unknown)
 {
     struct dataset *d;
@@ -135,7 +135,7 @@ static void random_draws_by_seed(void **state)
     dataset_free(d);
 }
 
-/* labels:N is what a person has: a fifth validates, no class is used up. */
+/* labels:N is like a user's labels: a fifth validates, no class is used up. */
 static void labels_as_people_have_them(void **state)
 {
     (void)state;

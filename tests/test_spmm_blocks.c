@@ -1,5 +1,5 @@
-/* A sparse product that goes through x in blocks gives the sums that it should, to the bit those
- * without blocks and on one thread, also where a row has nothing in a block. THREADED */
+/* A sparse product that processes x in blocks gives the right sums, bit-identical to those without
+ * blocks and on one thread, also if a row has no entry in a block. THREADED */
 #include "check.h"
 
 #include "base/rng.h"

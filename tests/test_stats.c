@@ -1,5 +1,5 @@
-/* The studies' statistics against SciPy and scikit-learn (tests/reference/stats.json), and at the
- * edges where those give errors. */
+/* The studies' statistics against SciPy and scikit-learn (tests/reference/stats.json), and in cases
+ * where those give errors. */
 #include "check.h"
 
 #include <jansson.h>

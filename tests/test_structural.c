@@ -1,5 +1,5 @@
-/* Features from structure: degrees by hand, walks that see communities and hardly mind a new edge.
- */
+/* Structural features: degrees by hand; walks that separate communities and hardly change with a
+ * new edge. */
 #include "check.h"
 
 #include "graph/structural.h"
@@ -44,8 +44,8 @@ static double distance(const float *a, const float *b)
     return sqrt(sum);
 }
 
-/* Two cliques of eight joined by one edge; features must tell them apart, and a new node with two
- * edges into one of them must not move the rest far. */
+/* Two cliques of eight joined by one edge: features must separate them, and a new node with two
+ * edges into one of them must not change the rest much. */
 static void walks_see_communities(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The student of ConSM's candidates: who votes, which votes count, and that no label is read that a
- * run may not know. */
+/* The student of ConSM's candidates: who votes, which votes count, and that no hidden label is
+ * read. */
 #include "check.h"
 #include "train/consm/consm.h"
 #include "training.h"
@@ -7,7 +7,7 @@
 enum { NODES = 34, TRAINED = 4, JUDGING = 20 };
 
 /* Two classes; the first nodes train, the next validate, the rest has no role here. The committee
- * says class 1 of all of them, surer of the earlier ones. */
+ * votes class 1 for all of them, with more confidence for the earlier ones. */
 struct council {
     int32_t label[NODES];
     uint8_t role[NODES];
@@ -69,7 +69,7 @@ static void only_sure_votes_count(void **state)
     council_close(&c);
 }
 
-/* Fewer than ten validation nodes, or a committee that is often wrong, have no say. */
+/* With fewer than ten validation nodes, or a committee that is often wrong, no vote counts. */
 static void a_bad_committee_has_no_vote(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void a_bad_committee_has_no_vote(void **state)
     }
 }
 
-/* Votes that a checkpoint holds may be any numbers: those of no class count for nothing. */
+/* Votes from a checkpoint may be any numbers: those of no class do not count. */
 static void impossible_votes_count_for_nothing(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void a_student_may_be_a_standard_error_behind(void **state)
     assert_false(student_replaces(0.79, 0.8, &judge));
 }
 
-/* A student is trained, told of, and taken by that rule; the
- * bits are those of any number of threads; test labels change nothing. */
+/* A student is trained, reported, and taken by that rule; the bits do not depend on the number of
+ * threads; test labels change nothing. */
 static void a_student_is_trained_and_judged(void **state)
 {
     (void)state;
@@ -169,8 +169,8 @@ static void a_student_is_trained_and_judged(void **state)
     scene_close(&scene);
 }
 
-/* With a student that was taken, networks over other edges learn from its votes, too, and so does a
- * refit: the same votes given to a repeated run change it, and impossible ones are as none. */
+/* With a student that was taken, networks over other edges also learn from its votes, and so does a
+ * refit: the same votes given to a repeated run change it, and impossible ones count as none. */
 static void votes_teach_what_begins_anew(void **state)
 {
     (void)state;

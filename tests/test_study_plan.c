@@ -1,4 +1,4 @@
-/* Plans, options and searches: what a run is known by, what is refused, what is drawn. */
+/* Plans, options and searches: the identity of a run, what is refused, what is drawn. */
 #include "check.h"
 
 #include <math.h>
@@ -161,7 +161,7 @@ static bool offers(const json_t *space, const char *section, const char *name, c
     return false;
 }
 
-/* A search can find what ConSM's own candidates are made of. */
+/* A search can find the settings of ConSM's own candidates. */
 static void the_space_reaches_consms_candidates(void **state)
 {
     (void)state;

@@ -1,7 +1,5 @@
-/* Studies in process: the same results on any number of workers, runs shared and stopped, pruning
- * that removes what it says, graph files that survive damage, renders with nothing to show.
- * THREADED
- */
+/* Studies in process: the same results on any number of workers, shared and interrupted runs,
+ * correct pruning, graph files that survive damage, rendering without runs. THREADED */
 #include "check.h"
 
 #include <math.h>
@@ -94,7 +92,7 @@ static void any_number_of_workers_gives_the_same(void **state)
     sets_free(&sets);
 }
 
-/* A device's runs are known by its name and found beside the CPU's. */
+/* A device's runs are identified by its name and stored beside the CPU's. */
 static void devices_have_runs_of_their_own(void **state)
 {
     (void)state;
@@ -304,7 +302,7 @@ static void graphs_are_kept_and_damage_is_named(void **state)
     json_decref(result);
 }
 
-/* A folder whose runs are all missing still gives a report: tables with gaps, no made-up figure. */
+/* A folder without runs still gives a report: tables with gaps, no invented figure. */
 static void every_study_renders_without_runs(void **state)
 {
     (void)state;

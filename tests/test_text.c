@@ -1,4 +1,4 @@
-/* Foreign strings come out harmless in every format, and display width is counted right. */
+/* Foreign strings are harmless in every format, and display width is counted right. */
 #include "golden.h"
 
 #include <jansson.h>
@@ -82,8 +82,8 @@ static void broken_bytes_are_replaced(void **state)
     expect(text_plain, "🙂", "🙂");
 }
 
-/* Files are for programs: what steers stays, as it is or as an escape; two names never become one.
- */
+/* Files are for programs: control characters stay, as they are or as an escape; two names never
+ * become one. */
 static void files_keep_every_character(void **state)
 {
     (void)state;

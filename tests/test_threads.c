@@ -1,4 +1,4 @@
-/* The team of threads: everybody runs, barriers hold, shares cover the work. THREADED */
+/* The team of threads: all run, barriers hold, shares cover the work. THREADED */
 #include "check.h"
 
 #include "base/threads.h"
@@ -9,7 +9,7 @@ struct phases {
     int first[16], second[16], rounds;
 };
 
-/* Each worker writes its slot, and behind the barrier reads everybody's. */
+/* Each worker writes its slot, and after the barrier reads all of them. */
 static void two_phases(void *arg, struct worker who)
 {
     struct phases *p = arg;
@@ -40,7 +40,7 @@ static void barriers_hold(void **state)
     }
 }
 
-/* Any number of a team may run, in any order, and nobody else does. */
+/* Any number of a team may run, in any order; the others do not. */
 static void some_of_a_team_run(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void multiply_small(void *arg, struct worker who)
     product[who.id] = small * smaller;
 }
 
-/* Subnormal numbers are zero for every worker, and for the caller only meanwhile. */
+/* Subnormal numbers are zero for every worker, and for the caller only during the run. */
 static void subnormals_are_zero_inside(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* Training results, not only kernels: selection by validation alone, what a run reads, and how it
- * ends early. What threads must not change stands in test_train_threads.c. */
+/* Results of training: selection by validation only, what a run reads, and how it ends early.
+ * test_train_threads.c tests what threads must not change. */
 #include "training.h"
 
 #include <math.h>
 
-/* Validation alone chooses, and of equal epochs the earlier one stays. */
+/* Only validation selects, and ties go to the earlier epoch. */
 static void validation_selects(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void validation_selects(void **state)
     scene_close(&scene);
 }
 
-/* On request, equal epochs are told apart by the loss on validation. */
+/* On request, the validation loss breaks ties between epochs. */
 static void ties_can_go_by_loss(void **state)
 {
     (void)state;
@@ -77,7 +77,8 @@ static void patience_ends_a_run(void **state)
     scene_close(&scene);
 }
 
-/* A budget that is over at once: every model has taken a step, was validated and can be used. */
+/* A time budget that is over at once: every model has taken a step, was validated and can be used.
+ */
 static void a_time_budget_ends_a_run(void **state)
 {
     (void)state;
@@ -129,7 +130,7 @@ static void a_loss_that_is_not_finite_is_named(void **state)
     scene_close(&scene);
 }
 
-/* Test labels may say anything: nothing but the test accuracy changes. */
+/* Test labels may be anything: only the test accuracy changes. */
 static void the_test_set_is_not_read_before_the_end(void **state)
 {
     (void)state;
@@ -175,7 +176,7 @@ static void without_validation_the_last_epoch_stays(void **state)
     scene_close(&scene);
 }
 
-/* Balanced weights change the loss of uneven classes, and nothing where classes are even. */
+/* Balanced weights change the loss of uneven classes, and nothing if classes are even. */
 static void class_weights_balance(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void class_weights_balance(void **state)
     scene_close(&scene);
 }
 
-/* What `consm train` tells people about edge weights. */
+/* What `consm train` says about edge weights is true. */
 static void weights_count_where_it_is_said(void **state)
 {
     (void)state;
@@ -229,7 +230,7 @@ static void weights_count_where_it_is_said(void **state)
     scene_close(&plain);
 }
 
-/* A backbone's own terms of the loss (GRAND, several predictions at once) live beside the rounds.
+/* A backbone's own loss terms (GRAND, several predictions at once) work together with the rounds.
  */
 static void consm_trains_every_backbone(void **state)
 {

@@ -1,9 +1,8 @@
 /* Training on several threads: the same bits on any number of them and side by side, and no
- * allocation once it runs.
- * THREADED */
+ * allocation after the start. THREADED */
 #include "training.h"
 
-/* A round's matching sees its refresh twice; a hundred updates would show no more. */
+/* A round's matching refreshes twice; a hundred updates would test no more. */
 static struct train_options short_options(const struct model_def *model)
 {
     struct train_options o = options_for(model, EPOCHS);

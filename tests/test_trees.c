@@ -1,7 +1,6 @@
-/* Boosted trees: the table that they read against figures made by hand and against lists of all
- * walks, trees that are none, and training, which gives the same bits on any number of threads and
- * comes back from its file; files with impossible trees end in a message.
- * THREADED */
+/* Boosted trees: their table against hand-made figures and against lists of all walks, invalid
+ * trees, and training, which gives the same bits on any number of threads and after loading; files
+ * with impossible trees are refused. THREADED */
 #include "check.h"
 
 #include "app/objects.h"
@@ -195,7 +194,7 @@ static void impossible_trees_are_refused(void **state)
 
 /* ---- training ---------------------------------------------------------------- */
 
-/* Whether XGBoost is here; else one line says what is skipped. */
+/* Whether XGBoost is here; otherwise one line says what is skipped. */
 static bool boosts(const char *what)
 {
     const struct boost_library *library;
@@ -272,8 +271,7 @@ static void training_learns(void **state)
     unlink(path);
 }
 
-/* Without validation the last round counts; trees that may grow know their training nodes by
- * heart. */
+/* Without validation the last round counts; trees that may grow memorise their training nodes. */
 static void more_rounds_fit_better(void **state)
 {
     (void)state;
@@ -300,8 +298,7 @@ static void more_rounds_fit_better(void **state)
     consm_dataset_free(d);
 }
 
-/* What is taken away is taken away from the columns around a node, too, of sparse features as well.
- */
+/* Removing a feature also removes it from the columns around a node, also for sparse features. */
 static void features_have_effects(void **state)
 {
     (void)state;
@@ -332,7 +329,7 @@ static void features_have_effects(void **state)
     }
 }
 
-/* A file whose seal is right and whose trees are not. */
+/* A file with a valid seal and invalid trees. */
 static void files_with_impossible_trees_are_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Trust scores: calibrated with many known edges, no worse than the best witness with few, sure of
- * themselves only as far as they may be; and what is kept follows from them. */
+/* Trust scores: calibrated with many known edges, no worse than the best witness with few, with
+ * honest intervals; and the kept edges follow from them. */
 #include "check.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Edges between nodes of their own, with witnesses that were drawn. */
+/* Separate edges between separate nodes, with drawn witnesses. */
 enum { EDGES = 3000, NODES = 2 * EDGES };
 
 struct world {
@@ -27,9 +27,9 @@ static double sigmoid_of(double z)
     return 1 / (1 + exp(-z));
 }
 
-/* The log-odds of agreement tell the truth with slope 0.8; the cosine helps a little, match, head
- * and neighbours repeat some of that, all others say nothing. The first `known` edges join
- * validation nodes, all others test nodes. */
+/* The log-odds of agreement are informative with slope 0.8; the cosine helps a little; match, head
+ * and neighbours repeat some of that; the others are noise. The first `known` edges join validation
+ * nodes, all others test nodes. */
 static struct world *world_new(uint64_t seed, int known)
 {
     struct world *w = mem_zalloc(1, sizeof *w);
@@ -106,7 +106,7 @@ static void many_known_edges_calibrate(void **state)
     mem_free(w);
 }
 
-/* Ten known edges, ten weights: a plain fit would follow every accident of them. */
+/* Ten known edges, ten weights: a plain fit would follow every accident. */
 static void few_known_edges_do_no_harm(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void few_known_edges_do_no_harm(void **state)
     assert_true(error < 0.08);
 }
 
-/* Thirty known edges that are unlucky: predictions agree less on those inside a class. On all edges
+/* Thirty unlucky known edges: predictions agree less on those inside a class, while over all edges
  * it is the other way round. */
 static void unlucky_edges_do_not_turn_agreement(void **state)
 {
@@ -165,8 +165,8 @@ static void nothing_known_is_the_prior(void **state)
     mem_free(w);
 }
 
-/* A model knows the labels of training nodes by heart: what it says of an edge between two of them
- * says nothing of other edges. */
+/* A model has memorised the labels of training nodes: an edge between two of them says nothing
+ * about other edges. */
 static void edges_between_training_nodes_are_not_read(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void edges_between_training_nodes_are_not_read(void **state)
     mem_free(w);
 }
 
-/* Attacks aim at training nodes: where known edges of these lie, unknown ones are doubted. */
+/* Attacks aim at training nodes: if known edges of these are wrong, unknown ones get less trust. */
 static void edges_of_attacked_nodes_are_doubted(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static double column_sum(const struct consm_edge_scores *s, int k)
     return sum;
 }
 
-/* A saved model knows whose labels it was told on its own graph, and nobody's on another. */
+/* A saved model knows the training labels on its own graph, and none on another. */
 static void a_model_file_remembers_who_was_taught(void **state)
 {
     (void)state;
@@ -349,8 +349,8 @@ static void a_model_file_remembers_who_was_taught(void **state)
 }
 
 /* Known edges have score 0 (30 of 100 are of one class) or 1 (80 of 100): a line through two points
- * fits both shares, and 1/2 lies halfway on the logistic scale. Known edges stand behind one that
- * is not known. With two edges of a kind there is nothing to fit. */
+ * fits both shares, and 1/2 is halfway on the logistic scale. Known edges come after an unknown
+ * one. With two edges of a kind there is nothing to fit. */
 static void a_curve_goes_through_the_shares(void **state)
 {
     (void)state;

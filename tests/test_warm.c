@@ -1,5 +1,5 @@
-/* Training that goes on from a model: it begins where the model ended, with its network and the
- * scale of its features, and refuses models that do not fit. */
+/* Training that continues from a model: it starts where the model ended, with its network and
+ * feature scale, and refuses models that do not fit. */
 #include "check.h"
 
 #include "app/objects.h"
@@ -44,7 +44,7 @@ static struct consm_model *train(const struct consm_dataset *d, const char *meth
     return m;
 }
 
-/* Whether the weights of two models are the same but for rounding. */
+/* Whether the weights of two models are equal up to rounding. */
 static bool same_weights(const struct consm_model *a, const struct consm_model *b)
 {
     int64_t compared = 0;
@@ -62,7 +62,7 @@ static bool same_weights(const struct consm_model *a, const struct consm_model *
     return compared > 0;
 }
 
-/* One step that is too small to change anything shows where training began. */
+/* One step that is too small to change anything shows where training started. */
 static void begins_where_the_model_ended(void **state)
 {
     static const char *const tried[][2] = {

@@ -1,7 +1,6 @@
-/* Boosted trees beside ConSM's candidates: where they validate better they make the predictions,
- * to the bit those of `-m trees`, and ConSM scores the edges; elsewhere they change nothing. Such a
- * model comes back from its file, a run that goes on does not train its trees again.
- * THREADED */
+/* Boosted trees beside ConSM's candidates: if they validate better they make the predictions,
+ * bit-identical to `-m trees`, and ConSM scores the edges; otherwise they change nothing. Such a
+ * model loads from its file; a resumed run does not train its trees again. THREADED */
 #include "check.h"
 
 #include "app/objects.h"
@@ -12,7 +11,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Whether XGBoost is here; else one line says what is skipped. */
+/* Whether XGBoost is here; otherwise one line says what is skipped. */
 static bool boosts(const char *what)
 {
     const struct boost_library *library;
@@ -25,8 +24,8 @@ static bool boosts(const char *what)
 
 /* ---- a table with edges that say nothing --------------------------------------- */
 
-/* The class is whether one column is in the middle of its range. All columns are of very different
- * sizes: a tree asks for the order of values, a network for their amount. */
+/* The class is whether one column is in the middle of its range. Columns have very different
+ * scales: a tree uses the order of values, a network their size. */
 enum { NODES = 240, FEATURES = 4, EDGES = 480, CLASSES = 2 };
 
 static struct consm_dataset *table(bool test_nodes)
@@ -167,7 +166,7 @@ static void trees_predict_where_they_are_better(void **state)
     consm_dataset_free(d);
 }
 
-/* A file whose seal is right and whose trees are not. */
+/* A file with a valid seal and invalid trees. */
 static void refuse_impossible_trees(const char *path)
 {
     struct consm_model *m;
@@ -193,7 +192,7 @@ static void refuse_impossible_trees(const char *path)
     free(data);
 }
 
-/* All questions about a model that was read from its file. */
+/* All queries to a model read from its file. */
 static void the_file_holds_both(void **state)
 {
     (void)state;
@@ -234,7 +233,7 @@ static void the_file_holds_both(void **state)
 
 /* ---- runs that are interrupted -------------------------------------------------- */
 
-/* Counts what trees and networks tell; stops at a call of either, 0: never. */
+/* Counts the progress of trees and networks; stops at a call of either, 0: never. */
 struct ear {
     int64_t trees, networks, stop_trees, stop_networks;
 };
@@ -422,7 +421,7 @@ static void note(void *ctx, enum consm_log_level level, const char *message)
         *(bool *)ctx = *(bool *)ctx || strstr(message, "no boosted trees among the candidates");
 }
 
-/* Where the plug-in is missing, whoever listens is told; where it is there, nobody is. */
+/* If the plug-in is missing, the log says so; otherwise not. */
 static void a_missing_plug_in_is_told(void **state)
 {
     (void)state;

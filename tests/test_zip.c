@@ -1,4 +1,4 @@
-/* Archives: what we write and what others write comes back; what lies is refused. */
+/* Archives: ours and those of others are read correctly; false ones are refused. */
 #include "check.h"
 
 #include "io/zip.h"
@@ -73,7 +73,7 @@ static void inflates_what_was_deflated(void **state)
         OK(inflate_push(&in, size, gather, &g));
         assert_int_equal(g.size, size);
         assert_memory_equal(g.bytes, bytes, size);
-        /* One byte less or more in or out is noticed. */
+        /* One byte less or more in or out is detected. */
         g.size = 0;
         in.size--;
         assert_int_equal(inflate_push(&in, size, gather, &g), CONSM_EFORMAT);
@@ -218,7 +218,7 @@ static void every_truncation_fails(void **state)
     struct file_map map = two_members(bytes, 400);
     OK(read_all(map.data, map.size));
     for (size_t size = 0; size < map.size; size++) {
-        /* A block of exactly this size, so that a sanitizer sees any read behind it. */
+        /* A block of exactly this size, so that a sanitizer detects any read past it. */
         uint8_t *cut = malloc(size ? size : 1);
         memcpy(cut, map.data, size);
         assert_int_equal(read_all(cut, size), CONSM_EFORMAT);
@@ -294,7 +294,7 @@ static void lies_are_named(void **state)
         FAILS(read_all(copy, map.size), lie[i].code, lie[i].message);
         mem_free(copy);
     }
-    /* A comment behind the end record is fine. */
+    /* A comment after the end record is fine. */
     uint8_t *longer = mem_alloc(map.size + 3, 1);
     memcpy(longer, map.data, map.size);
     memcpy(longer + map.size, "hi!", 3);
@@ -311,7 +311,7 @@ static void put(uint8_t **to, uint64_t value, int width)
         *(*to)++ = (uint8_t)(value >> (8 * i));
 }
 
-/* A member "a" of three stored bytes whose figures are all in zip64 fields. */
+/* A member "a" of three stored bytes whose sizes are all in zip64 fields. */
 static size_t zip64_archive(uint8_t *out, uint64_t size, uint64_t offset, uint64_t extra_bytes)
 {
     uint8_t *p = out;
@@ -371,7 +371,7 @@ static void overlaps_and_doubles(void **state)
     FAILS(read_all(map.data, map.size), CONSM_EFORMAT, "two members have the name same");
     file_unmap(&map);
 
-    /* Two entries of the directory that share one large member. */
+    /* Two directory entries that share one large member. */
     uint8_t *bytes = sample(4000, 6);
     map = two_members(bytes, 4000);
     uint8_t *copy = copy_of(&map);

@@ -1,6 +1,6 @@
 /*
- * Counts the threads that a command starts, on a machine that seems to have seven processors:
- * preloaded by check_cli_answers.sh. A call that does not hear --threads starts six beside itself,
+ * Counts the threads that a command starts, on a machine that appears to have seven processors;
+ * preloaded by check_cli_answers.sh. A call that ignores --threads starts six more threads,
  * whatever machine runs the test. The number is written to THREADS_TO at the end.
  */
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* For tests of training: a small problem, a run over it, and what the run leaves behind. */
+/* For tests of training: a small problem, a run over it, and the run's results. */
 #ifndef TESTS_TRAINING_H
 #define TESTS_TRAINING_H
 
@@ -55,14 +55,14 @@ static inline struct train_options options_for(const struct model_def *model, in
     return o;
 }
 
-/* What a run leaves behind. */
+/* The results of a run. */
 struct outcome {
     struct train_result result;
     int64_t params, logits;
     float *param, *logit;
 };
 
-/* Trains a session to its end and reads what it leaves. */
+/* Trains a session to its end and reads the results. */
 static inline void finish_training(struct outcome *out, struct session *s,
                                    const struct problem *problem)
 {

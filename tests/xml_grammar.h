@@ -1,6 +1,6 @@
 /* A grammar of graph files in XML with every element in every place. A document is a list of
- * choices: each opens one of the elements below inside the one that is open, writes a value, or
- * closes the open element. test_formats.c walks all short lists, fuzz_xml_grammar.c long ones. */
+ * choices: each opens one of the elements below inside the open one, writes a value, or closes the
+ * open element. test_graph_xml.c walks all short lists, fuzz_xml_grammar.c long ones. */
 #ifndef TESTS_XML_GRAMMAR_H
 #define TESTS_XML_GRAMMAR_H
 

@@ -1,4 +1,4 @@
-/* Blocks that wait for each other, on the card of cuda_runtime.h. */
+/* Blocks that wait for each other, on the simulated card of cuda_runtime.h. */
 #ifndef CARD_COOPERATIVE_GROUPS_H
 #define CARD_COOPERATIVE_GROUPS_H
 

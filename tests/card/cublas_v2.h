@@ -1,4 +1,4 @@
-/* The one function of cuBLAS that is used, as the loop of its equation. */
+/* The only cuBLAS function that is used, as the loop of its equation. */
 #ifndef CARD_CUBLAS_V2_H
 #define CARD_CUBLAS_V2_H
 

@@ -1,10 +1,9 @@
 /*
- * A card for machines that have none: what src/cuda takes from CUDA, on the host. A kernel's
- * threads are fibres that take turns; they give way at barriers and where lanes of a warp exchange
- * numbers, as they must on a card, so that a missing barrier, a lane that is left out of an
- * exchange or a sum over the wrong lanes gives wrong numbers or a deadlock here as well. From
- * launch to launch the order of threads and blocks is turned around. Nothing can be learnt of
- * speed.
+ * A simulated card for machines without one: the parts of CUDA that src/cuda uses, on the host. A
+ * kernel's threads are fibres that take turns; they switch at barriers and where lanes of a warp
+ * exchange numbers. So a missing barrier, a lane left out of an exchange or a sum over the wrong
+ * lanes gives wrong numbers or a deadlock here too. The order of threads and blocks alternates
+ * between launches. It says nothing about speed.
  */
 #ifndef CARD_CUDA_RUNTIME_H
 #define CARD_CUDA_RUNTIME_H
@@ -46,14 +45,14 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
     return uint4{x, y, z, w};
 }
 
-/* Of the thread whose turn it is. */
+/* Of the current thread. */
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
 /* ---- what threads wait for ---- */
 
-/* All threads of the block; all blocks; all lanes of the warp, which see what each has put down
- * (size bytes) in the table of 32 such things that is returned. */
+/* All threads of the block; all blocks; all lanes of the warp, each of which sees what the others
+ * stored (size bytes) in the returned table of 32 items. */
 void card_block_barrier(void);
 void card_grid_barrier(void);
 const void *card_exchange(const void *mine, size_t size);
@@ -161,8 +160,8 @@ static inline void cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)
 {
 }
 
-/* Runs every thread to its end. Blocks go one after the other, because __shared__ is one place for
- * all of them; kernels whose blocks wait for each other get a single one. */
+/* Runs every thread to its end. Blocks run one after the other, because __shared__ is one place for
+ * all of them; kernels whose blocks wait for each other get a single block. */
 void card_launch(const cudaLaunchConfig_t *config, const std::function<void()> &thread);
 
 template <class... Parameters, class... Arguments>

@@ -1,6 +1,7 @@
 /*
- * The public interface: an input is a list of calls, three bytes each (which, and two arguments),
- * that a model of the caller's own makes while it records; then it trains, predicts, scores edges.
+ * Fuzzes the public interface: an input is a list of calls, three bytes each (the call and two
+ * arguments), that a custom model makes while it records; then it trains, predicts and scores
+ * edges.
  */
 #include "consm.h"
 

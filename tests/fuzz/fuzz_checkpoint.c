@@ -1,6 +1,6 @@
 /*
- * Checkpoints: an input is a list of changes to a real one (ten bytes: where, what), which is then
- * sealed again, so that no checksum stands in the way. Resuming ends or is refused.
+ * Fuzzes checkpoints: an input is a list of changes to a real one (ten bytes: where, what), which
+ * is then sealed again, so that no checksum rejects it. Resuming must end or be refused.
  */
 #include "app/objects.h"
 #include "fuzz/scratch.h"

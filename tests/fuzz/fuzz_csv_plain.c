@@ -1,4 +1,4 @@
-/* Plain folders and edge lists: edges, nodes, labels, features, dataset.json. */
+/* Fuzzes plain folders and edge lists: edges, nodes, labels, features, dataset.json. */
 #include "data/readers/plain.h"
 #include "parts.h"
 

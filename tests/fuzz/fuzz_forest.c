@@ -1,5 +1,5 @@
-/* The trees of a model file: any numbers are either refused, or every row of a table finds its leaf
- * in every tree, with values that are missing, too. The first byte says how many classes. */
+/* Fuzzes the trees of a model file: any numbers are refused, or every row of a table finds its leaf
+ * in every tree, also with missing values. The first byte is the number of classes. */
 #include "train/forest.h"
 
 #include <math.h>

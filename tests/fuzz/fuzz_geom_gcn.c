@@ -1,4 +1,4 @@
-/* Geom-GCN text: edges, then nodes. */
+/* Fuzzes Geom-GCN text: edges, then nodes. */
 #include "data/readers/geom_gcn.h"
 #include "parts.h"
 

@@ -1,4 +1,5 @@
-/* The graph formats of other programs; the first byte says which, or that the rest is packed. */
+/* Fuzzes the graph formats of other programs; the first byte chooses the format, or says that the
+ * rest is compressed. */
 #include "data/readers/graph_maker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
-/* A stream in pieces, of declared size, against zlib in one go: the same bytes, or a fault in both.
- */
+/* Fuzzes inflate: a stream in pieces with a declared size, compared with zlib in one go: the same
+ * bytes, or a fault in both. */
 #include "io/inflate.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             memcmp(ours, theirs, used) != 0)
             abort();
     } else if (answer == Z_DATA_ERROR || (answer == Z_BUF_ERROR && z.avail_out > 0)) {
-        /* Broken or cut short: no size makes it whole. */
+        /* Broken or truncated: no size makes it valid. */
         if (inflate_push(&in, produced, gather, &used) >= 0)
             abort();
     }

@@ -1,5 +1,5 @@
-/* Safetensors as a mapped file, whose arrays the dataset lends: checked when the graph is first
- * used, then trained on and scored. An input without a length in front gets one. */
+/* Fuzzes safetensors as a mapped file whose arrays the dataset uses in place: checked when the
+ * graph is first used, then trained on and scored. An input without a length prefix gets one. */
 #include "app/objects.h"
 #include "fuzz/scratch.h"
 

@@ -1,4 +1,4 @@
-/* Matrix Market adjacency. */
+/* Fuzzes Matrix Market adjacency files. */
 #include "data/readers/matrix_market.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* Arrays: header, then every conversion. */
+/* Fuzzes arrays: the header, then every conversion. */
 #include "io/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

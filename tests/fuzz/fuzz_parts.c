@@ -1,7 +1,7 @@
-/* A folder of parts: two safetensors files, the graph's and its rows', each as a header and, behind
- * a line of ====, its data; another such line between the two. The length in front is put there,
- * and the rows are told the graph's seal, because no mutation would ever get them right. What opens
- * is prepared and trained on, as one process would. */
+/* Fuzzes a folder of parts: two safetensors files, the graph's and its rows', each as a header and,
+ * after a line of ====, its data; another such line separates the two. The length prefix and the
+ * graph's seal are filled in, because no mutation would guess them. What opens is prepared and
+ * trained on, as by one process. */
 #include "app/objects.h"
 #include "data/readers/safetensors.h"
 #include "fuzz/parts.h"

@@ -1,4 +1,4 @@
-/* Pickles: whatever they hold is looked at as each of the things we accept. */
+/* Fuzzes pickles: whatever they hold is read as each of the accepted types. */
 #include "data/readers/npy_csr.h"
 #include "io/pickle/pickle.h"
 

@@ -1,4 +1,5 @@
-/* Planetoid sets: the eight files one behind the other, each after its length in four bytes. */
+/* Fuzzes Planetoid sets: the eight files one after the other, each after its length in four bytes.
+ */
 #include "data/readers/planetoid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

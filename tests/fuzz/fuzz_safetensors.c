@@ -1,7 +1,7 @@
 /*
- * Safetensors: the container, and datasets in it. What is accepted must be sound to walk over. An
- * input that begins with { is a header and, behind a line of ====, its data; the length in front is
- * put there for it, because no mutation would ever get it right.
+ * Fuzzes safetensors: the container, and datasets in it. What is accepted must be safe to read. An
+ * input that begins with { is a header and, after a line of ====, its data; the length prefix is
+ * filled in, because no mutation would guess it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What people type: generated graphs ("csbm:nodes=20,…") and options by name. Numbers of more than
- * three digits are cut, so that a run takes no minutes. */
+/* Fuzzes typed input: generated graphs ("csbm:nodes=20,…") and options by name. Numbers are cut to
+ * three digits, so that a run stays short. */
 #include "consm.h"
 
 #include <ctype.h>

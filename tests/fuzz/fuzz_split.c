@@ -1,4 +1,4 @@
-/* Any bytes as a split file: refused with a message or read, never more. */
+/* Fuzzes split files: any bytes are read, or refused with a message. */
 #include "data/generate/generate.h"
 #include "data/split.h"
 

@@ -1,5 +1,5 @@
-/* What lies in a study's folder and is read again: runs.jsonl, a graph's JSON, a search space in
- * YAML, study.json. The first byte says which. */
+/* Fuzzes the files of a study's folder: runs.jsonl, a graph's JSON, a search space in YAML,
+ * study.json. The first byte chooses. */
 #include "fuzz/scratch.h"
 #include "study/graph_file.h"
 #include "study/runs.h"

@@ -1,4 +1,4 @@
-/* SVM-light features. */
+/* Fuzzes SVM-light features. */
 #include "data/readers/svmlight.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

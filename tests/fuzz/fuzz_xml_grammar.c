@@ -1,5 +1,6 @@
-/* GraphML and GEXF made of a grammar with every element in every place: well formed, so that each
- * input reaches the readers behind the XML. The first byte says which of the two. */
+/* Fuzzes GraphML and GEXF with a grammar that puts every element in every place: always
+ * well-formed, so that each input reaches the readers behind the XML parser. The first byte chooses
+ * the format. */
 #include "data/readers/graph_maker.h"
 #include "xml_grammar.h"
 

@@ -1,9 +1,9 @@
-/* `--config` files: the flags of `consm train` from YAML. */
+/* Fuzzes `--config` files: the flags of `consm train` from YAML. */
 #include "commands.h"
 #include "config_file.h"
 #include "fuzz/scratch.h"
 
-/* What a wrong file is answered with goes nowhere: it would drown libFuzzer's own lines. */
+/* Discards error messages, which would hide libFuzzer's own lines. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;

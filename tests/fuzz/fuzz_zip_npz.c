@@ -1,7 +1,7 @@
-/* Archives: every member is read, then the whole is taken for a graph. Checksums are not compared
- * in this build, but sizes are, and a changed byte of a deflated stream seldom says anything. So
- * every other change is made inside a member: it is unpacked, changed, and the archive put together
- * anew, stored, with sizes and checksums that are right. */
+/* Fuzzes archives: every member is read, then the whole is read as a graph. Checksums are not
+ * compared in this build, but sizes are, and a changed byte of a deflated stream rarely tests
+ * anything. So every other change is made inside a member: it is unpacked, changed, and the archive
+ * is written again, stored, with correct sizes and checksums. */
 #include "data/readers/npz_archive.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Several files in one fuzz input: they stand one behind the other, separated by lines of ====.
- * Each becomes a block of its own, so that a read past its end is seen. */
+/* Several files in one fuzz input, one after the other, separated by lines of ====. Each gets its
+ * own block, so that a read past its end is detected. */
 #ifndef TESTS_FUZZ_PARTS_H
 #define TESTS_FUZZ_PARTS_H
 

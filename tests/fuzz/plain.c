@@ -1,7 +1,7 @@
 /*
- * Fuzzing without libFuzzer and without sanitizers, for numbers: takes the files of the given
- * folders, changes a few bytes, inserts, removes, joins two of them, and calls the target as often
- * as the time allows. It looks at no coverage; what libFuzzer has learned is its food. An input
+ * Fuzzes without libFuzzer and without sanitizers, for many executions. Takes the files of the
+ * given folders, changes a few bytes, inserts, removes, joins two of them, and calls the target as
+ * often as the time allows. It measures no coverage; it starts from what libFuzzer found. An input
  * that ends the process is left in the file named second.
  *
  * usage: fuzz SECONDS FOUND FOLDER…
@@ -71,7 +71,7 @@ static size_t change(uint8_t *data, size_t size, size_t most)
         if (size)
             data[at] = (uint8_t)('0' + draw(10));
         break;
-    case 3: /* a number that is at an edge */
+    case 3: /* a number at an edge */
         count = count < size - at ? count : size - at;
         memcpy(data + at, &odd[draw(sizeof odd / sizeof *odd)], count);
         break;
@@ -145,7 +145,8 @@ int main(int argc, char **argv)
         input_size = LLVMFuzzerCustomMutator && draw(2)
                          ? LLVMFuzzerCustomMutator(input, input_size, MOST, draw(1u << 30))
                          : LLVMFuzzerMutate(input, input_size, MOST);
-        uint8_t *exact = malloc(input_size + !input_size); /* so that reading on is seen */
+        uint8_t *exact = malloc(
+            input_size + !input_size); /* exact size, so that reading past the end is detected */
         if (!exact)
             return 1;
         memcpy(exact, input, input_size);

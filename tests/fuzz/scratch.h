@@ -1,5 +1,4 @@
-/* A file for readers that want a path: one name a process, in memory where there is such a place.
- */
+/* A file for readers that need a path: one name per process, in memory if possible. */
 #ifndef TESTS_FUZZ_SCRATCH_H
 #define TESTS_FUZZ_SCRATCH_H
 

@@ -1,6 +1,6 @@
-/* Counts what a process asks MPI to send, through the profiling interface: preloaded by
- * check_mpi.sh. Bytes of started persistent sends and of gathered rows, to each rank that gets
- * them, are written to COUNT_FOLDER/RANK at the end: "sends gathers". */
+/* Counts what a process asks MPI to send, through the profiling interface; preloaded by
+ * check_mpi.sh. At the end it writes the bytes of started persistent sends and of gathered rows,
+ * counted per receiving rank, to COUNT_FOLDER/RANK: "sends gathers". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

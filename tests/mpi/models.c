@@ -1,7 +1,7 @@
-/* Trains every model on a small graph and writes what came out: FOLDER/MODEL.safetensors and
- * FOLDER/MODEL.predictions. Started by mpirun it is divided among the ranks; check_mpi.sh compares
- * the files of any number of them with those of one process.
- * usage: mpi_models FOLDER DATASET EPOCHS [MODEL[,OPTION=VALUE]… …] */
+/* Trains every model on a small graph and writes FOLDER/MODEL.safetensors and
+ * FOLDER/MODEL.predictions. Under mpirun the training is divided among the ranks; check_mpi.sh
+ * compares the files of any number of ranks with those of one process. usage: mpi_models FOLDER
+ * DATASET EPOCHS [MODEL[,OPTION=VALUE]… …] */
 #include "app/objects.h"
 #include "backends/ranks.h"
 #include "consm.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ConSM chooses among many by itself; here it has two rounds of each of its programs. */
+/* ConSM would choose among many candidates; here it runs two rounds of each of its programs. */
 static const struct {
     const char *name, *value;
 } brief[] = {{"backbone", "gcn"},
@@ -33,7 +33,7 @@ done:
     return st;
 }
 
-/* What follows the model's name. */
+/* The settings after the model's name. */
 static consm_status set_options(struct consm_options *options, const char *text)
 {
     consm_status st = CONSM_OK;
