@@ -3,12 +3,12 @@
 #include "base/alloc.h"
 #include "base/counted.h"
 #include "commands.h"
+#include "consm.h"
 #include "data_args.h"
 #include "json_line.h"
 #include "report/table.h"
 #include "shown.h"
 
-#include "app/objects.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

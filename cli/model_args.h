@@ -2,8 +2,8 @@
 #ifndef CLI_MODEL_ARGS_H
 #define CLI_MODEL_ARGS_H
 
-#include "app/objects.h"
 #include "args.h"
+#include "consm.h"
 
 struct model_args {
     struct consm_model *model;
