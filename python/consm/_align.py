@@ -69,7 +69,7 @@ class Ids:
         if given.ndim == 2 and given.shape[1] == 1:
             given = given[:, 0]
         if given.ndim != 1:
-            raise ConsmValueError(f"nodes: found shape {given.shape}, expected node ids, one each")
+            raise ConsmValueError(f"nodes: found shape {given.shape}, expected a list of node ids")
         if self.node_ids is None:
             if given.dtype.kind == "f" and (given == np.floor(given)).all():
                 given = given.astype(np.int64)
@@ -81,7 +81,7 @@ class Ids:
         if wrong.any():
             strangers = given[wrong].tolist()
             more = f" (and {len(strangers) - 1} more: {examples(strangers[1:])})" if len(strangers) > 1 else ""
-            raise ConsmKeyError(f"no node {strangers[0]!r} among the {self.count} of this graph{more}")
+            raise ConsmKeyError(f"the graph has no node {strangers[0]!r} among its {self.count} nodes{more}")
         return places
 
     def matched(self, value: Any, what: str, complete: bool = False) -> Array:
@@ -95,10 +95,10 @@ class Ids:
         count = np.bincount(places, minlength=self.count)
         if (count > 1).any():
             twice = self._named(np.flatnonzero(count > 1))
-            raise ConsmValueError(f"{what}: {len(twice)} ids stand twice: {examples(twice)}. Expected each once")
+            raise ConsmValueError(f"{what}: {len(twice)} ids occur twice: {examples(twice)}")
         if complete and (count == 0).any():
             absent = self._named(np.flatnonzero(count == 0))
-            raise ConsmValueError(f"{what}: {len(absent)} of the graph's {self.count} nodes are missing: "
+            raise ConsmValueError(f"{what}: {len(absent)} of the graph's {self.count} nodes have no value: "
                                   f"{examples(absent)}. Expected a value for every node")
         return places
 
@@ -161,7 +161,7 @@ def sample_labels(y: Any, X: Any, ids: Ids, places: Array, what: str = "y") -> A
         raise ConsmValueError(f"{what}: {len(strange)} of its {len(keys)} ids are not in X: {examples(strange)}. "
                               "If the values are in the order of X, pass them as an array (.to_numpy())")
     if _numbered(y) and len(own) == len(places) and (rows[own] != np.arange(len(own))).any():
-        raise ConsmValueError(f"{what}: its index 0, 1, 2, … may mean node ids or the rows of X, which are in another "
+        raise ConsmValueError(f"{what}: its index 0, 1, 2, … may mean node ids or the rows of X, and the two differ in "
                               "order. Index it by node id, or pass an array (.to_numpy()) in the order of X")
     return spread(values, rows[own], len(places))
 
@@ -174,7 +174,7 @@ def table_labels(y: Any, X: Any, what: str = "y") -> Array:
     if order is None:
         keys, known = keys_of(y), set(X.index.tolist())
         strange = [k for k in keys if k not in known]
-        raise ConsmValueError(f"{what}: its ids are not those of X: {len(strange)} of {len(keys)} are not there "
+        raise ConsmValueError(f"{what}: {len(strange)} of its {len(keys)} ids are not in X "
                               f"({examples(strange or keys)}). If the values are in the order of X, pass them as an "
                               "array (.to_numpy())")
     return _values(y, what)[order]
@@ -223,7 +223,7 @@ def of_rows(value: Any, frame: Any, ids: Any, what: str) -> Any:
     if not hasattr(value, "iloc") or not value.index.equals(frame.index) or value.index.equals(ids):
         return value
     if not ids.has_duplicates and set(ids.tolist()) == set(value.index.tolist()):
-        raise ConsmValueError(f"{what}: its index may mean node ids or the rows of nodes, which are in another order. "
+        raise ConsmValueError(f"{what}: its index may mean node ids or the rows of nodes, and the two differ in order. "
                               "Index it by node id, or pass an array (.to_numpy()) in the order of nodes")
     return value.set_axis(ids)
 
@@ -261,5 +261,5 @@ class Asked:
             return value
         found = self.labels(value, "sample_weight")
         if found.dtype.kind == "O" and any(v is None for v in found.tolist()):
-            raise ConsmValueError("sample_weight: a node has none: expected one for each")
+            raise ConsmValueError("sample_weight: a node has no weight: expected one for each node")
         return found

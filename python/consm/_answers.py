@@ -165,13 +165,13 @@ class Answers(Trust):
     def _predict(self, X: Any, nodes: Any = None) -> _Prediction:
         if isinstance(X, GrowingGraph):
             if nodes is None:
-                raise ConsmValueError("a GrowingGraph is asked for some nodes: expected nodes=[…], or its snapshot()")
+                raise ConsmValueError("X is a GrowingGraph: choose nodes with nodes=[…], or pass its snapshot()")
             self._fitted()
             return self._predict_some(X, X.places(nodes))
         graph, places = self._asked(X)
         if nodes is not None:
             if not isinstance(X, Graph):
-                raise ConsmValueError(f"nodes= chooses among the nodes of a Graph: X is {type(X).__name__}")
+                raise ConsmValueError(f"nodes= needs a Graph: X is {type(X).__name__}")
             places = graph.places(nodes)
         cached: Optional[tuple[Graph, _Prediction]] = self._cache
         if cached is not None and cached[0] is graph:
@@ -314,7 +314,7 @@ class Answers(Trust):
         """
         found = self._predict(X).in_set
         if found is None:
-            raise ConsmValueError("the model has no prediction sets: fit it with coverage=0.9, say")
+            raise ConsmValueError("the model has no prediction sets: fit it with coverage, as in coverage=0.9")
         return np.array(found)
 
     def predict_frame(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> "pd.DataFrame":
@@ -341,7 +341,7 @@ class Answers(Trust):
         """
         import pandas as pd
         if isinstance(X, GrowingGraph):
-            raise ConsmValueError("predict_frame needs a Graph: a GrowingGraph is asked by predict and predict_proba")
+            raise ConsmValueError("predict_frame needs a Graph: for a GrowingGraph use predict and predict_proba")
         graph, places = self._asked(X)
         p = self._predict(X, nodes)
         places = places if nodes is None else graph.places(nodes)
@@ -374,7 +374,7 @@ class Answers(Trust):
         """
         found = self._predict(X).seen
         if found is None:
-            raise ConsmValueError("nodes that have no ids of their own cannot be told apart: give the graph node_ids")
+            raise ConsmValueError("the nodes have no ids, so new ones cannot be told from seen ones: give the graph node_ids")
         return np.array(found)
 
     def embeddings(self, X: GraphOrNodes) -> Array:
@@ -406,7 +406,7 @@ class Answers(Trust):
     def _class_number(self, label: Any) -> int:
         match = np.flatnonzero([c == label for c in self.classes_.tolist()])
         if not match.size:
-            raise ConsmValueError(f"no class {label!r}: expected one of {self.classes_.tolist()}")
+            raise ConsmValueError(f"unknown class {label!r}: expected one of {self.classes_.tolist()}")
         return int(match[0])
 
     def suspects(self, X: Optional[Graph] = None, label: Optional[Hashable] = None, k: int = 20, *,
@@ -485,7 +485,7 @@ class Answers(Trust):
             raise ConsmValueError(f"y: found {len(truth)} labels, expected {len(guess)}")
         known = ~missing(truth)
         if not known.any():
-            raise ConsmValueError("y holds no known label: expected one at least")
+            raise ConsmValueError("y contains no known label: expected at least one")
         if not set(self.classes_.tolist()) & set(truth[known].tolist()):
             strange = list(dict.fromkeys(truth[known].tolist()))
             raise ConsmValueError(f"y: none of its labels is a class of the model: {_align.examples(strange)}; its classes "

@@ -32,7 +32,7 @@ def as_numpy(value: Any, what: str) -> Array:
     try:
         array = np.asarray(value)
     except Exception as fault:
-        raise ConsmTypeError(f"{what}: no array can be made of {type(value).__name__}: {fault}") from None
+        raise ConsmTypeError(f"{what}: cannot convert {type(value).__name__} to an array: {fault}") from None
     return array
 
 

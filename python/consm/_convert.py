@@ -25,7 +25,7 @@ def from_pandas(make: Make, edges: Any, nodes: Any, source: Any, target: Any, we
         column_of(edges, column, "edges")
     ends = (edges[source], edges[target])
     if any(bool(e.isna().any()) for e in ends):
-        raise ConsmValueError(f"edges: {source!r} or {target!r} is missing in a row: expected two nodes in each")
+        raise ConsmValueError(f"edges: {source!r} or {target!r} is missing in a row: expected two nodes in each row")
     frame, y = None, None
     if nodes is None:
         ids = pd.Index(pd.concat(ends, ignore_index=True).unique())
@@ -35,9 +35,9 @@ def from_pandas(make: Make, edges: Any, nodes: Any, source: Any, target: Any, we
         masks = {k: _align.of_rows(m, nodes, frame.index, k) for k, m in masks.items()}
         ids = frame.index
         if ids.has_duplicates:
-            raise ConsmValueError(f"nodes: {ids[ids.duplicated()][0]!r} stands in two rows: expected different ids")
+            raise ConsmValueError(f"nodes: {ids[ids.duplicated()][0]!r} occurs in two rows: expected unique ids")
         if ids.hasnans:
-            raise ConsmValueError("nodes: an id is missing: expected one in each row")
+            raise ConsmValueError("nodes: an id is missing: expected an id in each row")
         if label is not None:
             y = frame[column_of(frame, label, "nodes")]
         frame = frame.drop(columns=[c for c in (label, *ignore) if c is not None and c in frame.columns])
@@ -57,7 +57,7 @@ def from_scipy(make: Make, adjacency: Any, x: Any, y: Any, more: dict[str, Any])
         raise ConsmTypeError(f"adjacency is {type(adjacency).__name__}: expected a SciPy sparse matrix")
     matrix = checked(adjacency, "adjacency").tocoo()
     if matrix.shape[0] != matrix.shape[1]:
-        raise ConsmValueError(f"adjacency: found shape {matrix.shape}, expected as many rows as columns")
+        raise ConsmValueError(f"adjacency: found shape {matrix.shape}, expected a square matrix")
     values = matrix.data
     if "weight" not in more and values.dtype.kind != "b" and not bool((values == 1).all()):
         more["weight"] = values

@@ -150,7 +150,7 @@ def _bring(url: str, target: str, sha256: Optional[str]) -> None:
     except (URLError, OSError) as fault:
         raise ConsmOSError(f"{url}: {fault}") from None
     if length is not None and os.path.getsize(part) != int(length):
-        raise ConsmOSError(f"{url}: {os.path.getsize(part)} bytes came, expected {length}")
+        raise ConsmOSError(f"{url}: {os.path.getsize(part)} bytes received, expected {length}")
     found = _hash(part)
     if sha256 is not None and found != sha256:
         os.unlink(part)

@@ -86,7 +86,7 @@ def _behind(row: dict[str, Any]) -> str:
 def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label: Optional[int], limit: int,
             threads: int, classes: Array) -> Explanation:
     if not isinstance(limit, int) or limit < 1:
-        raise ConsmValueError(f"limit is {limit!r}: expected a whole number from 1 on")
+        raise ConsmValueError(f"limit is {limit!r}: expected a whole number >= 1")
     progress = _run.Progress()
     options = _structs.ExplainOptions(limit=limit, of_label=label is not None, label=label or 0, threads=threads)
     options.progress = cast(progress.callback, c_void_p)

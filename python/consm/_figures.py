@@ -172,7 +172,7 @@ class Figures(Answers):
             raise ConsmValueError(f"y: found {len(truth)} labels, expected one for each node of X")
         known = ~missing(truth)
         if not known.any():
-            raise ConsmValueError("y holds no known label: expected one at least")
+            raise ConsmValueError("y contains no known label: expected at least one")
         return known, truth[known]
 
     def _curves(self, label: Any) -> list[int]:
@@ -195,4 +195,4 @@ class Figures(Answers):
                     curves.append((str(self.classes_[k]), np.r_[0.0, rows[:, 0]], np.r_[0.0, rows[:, 1]]))
             if curves:
                 return role, curves
-        raise ConsmValueError("no curve was measured when the model was trained: pass X and y")
+        raise ConsmValueError("the model stores no curve: pass X and y")

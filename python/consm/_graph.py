@@ -123,18 +123,18 @@ class Graph:
             feature_names = list(columns)
         for what, size in (("x", count), ("y", None if labels is None else len(labels))):
             if size is not None and size != n:
-                raise ConsmValueError(f"the number of nodes is not the same everywhere: {what} {size}, nodes {n}")
+                raise ConsmValueError(f"the numbers of nodes differ: {what} has {size}, nodes {n}")
         parts: dict[str, Any] = dict(name=name, n_nodes=n, n_edges=len(source), source=source, target=target,
                                      directed=directed, y=labels, node_ids=ids, **features)
         if weight is not None:
             parts["weight"] = reals(weight, "weight")
             if len(parts["weight"]) != len(source):
-                raise ConsmValueError(f"weight: found {len(parts['weight'])}, expected one per edge: {len(source)}")
+                raise ConsmValueError(f"weight: found {len(parts['weight'])}, expected {len(source)}, one per edge")
         if feature_names is not None:
             parts["feature_names"] = [str(f) for f in feature_names]
             if len(parts["feature_names"]) != parts["n_features"]:
-                raise ConsmValueError(f"feature_names: found {len(parts['feature_names'])}, expected one per column: "
-                                      f"{parts['n_features']}")
+                raise ConsmValueError(f"feature_names: found {len(parts['feature_names'])}, expected "
+                                      f"{parts['n_features']}, one per column")
         for key, value in zip(MASKS, (train_mask, val_mask, test_mask)):
             if value is not None:
                 parts[key] = _align.node_mask(value, key, known)
@@ -222,7 +222,7 @@ class Graph:
                 [str(i) for i in range(a.classes)]
             classes = from_names(texts)
             if "-1" in texts and not {t.lstrip("-").isdigit() for t in texts} - {True}:
-                warnings.warn(f"{_lib.decode(a.name)}: class -1 would mean unknown; so its classes are text: "
+                warnings.warn(f"{_lib.decode(a.name)}: -1 means an unknown label, so the classes become text: "
                               f"{_align.examples(texts)}", ConsmWarning, stacklevel=_lib._outside())
             label = lent(a.label, np.int32, a.nodes, handle)
             parts.update(classes=classes, class_names=texts, codes=label)
@@ -407,11 +407,11 @@ class Graph:
     def _labelled(self, y: Array, masks: dict[str, Optional[Array]]) -> tuple[_lib.Handle, Array]:
         """(dataset, classes): the graph with labels of the caller's."""
         if len(y) != self.n_nodes:
-            raise ConsmValueError(f"y: found {len(y)} labels, expected one per node: {self.n_nodes}")
+            raise ConsmValueError(f"y: found {len(y)} labels, expected {self.n_nodes}, one per node")
         classes, numbers = encode(y)
         if len(classes) < 2:
-            found = f"one class, {classes.tolist()[0]!r}," if len(classes) else "no label"
-            raise ConsmValueError(f"y holds {found} where two classes or more are expected "
+            found = f"one class, {classes.tolist()[0]!r}:" if len(classes) else "no label:"
+            raise ConsmValueError(f"y contains {found} expected at least two classes "
                                   "(unknown labels are None, NaN or -1)")
         labels = _structs.Labels(classes=len(classes), wide=False, label=_lib.address(numbers))
         texts = _lib.names([_lib.encode(t, "a class") for t in names(classes)])

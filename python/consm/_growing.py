@@ -73,7 +73,7 @@ class GrowingGraph:
         """Replaces the features of nodes by x, (n, f)."""
         rows, keep = _rows(x, None)
         if rows.nodes != len(nodes):
-            raise ConsmValueError(f"x has {rows.nodes} rows for {len(nodes)} nodes: expected one each")
+            raise ConsmValueError(f"x has {rows.nodes} rows for {len(nodes)} nodes: expected one row per node")
         places = self.places(nodes)
         _lib.call(_lib.lib.consm_graph_set_features, self._handle.pointer, places.ctypes.data, byref(rows))
         del keep
@@ -83,7 +83,7 @@ class GrowingGraph:
         source, target = self._ends(edges)
         weights = None if weight is None else np.ascontiguousarray(weight, np.float32)
         if weights is not None and weights.shape != source.shape:
-            raise ConsmValueError(f"weight: found shape {weights.shape}, expected one for each of {len(source)} edges")
+            raise ConsmValueError(f"weight: found shape {weights.shape}, expected {len(source)} weights, one per edge")
         _lib.call(_lib.lib.consm_graph_add_edges, self._handle.pointer, source.ctypes.data, target.ctypes.data,
                   None if weights is None else weights.ctypes.data, len(source))
 
@@ -110,7 +110,7 @@ def _rows(x: Any, ids: Optional[Sequence[Hashable]]) -> tuple[_structs.Arrays, l
     if features.ndim != 2:
         raise ConsmValueError(f"x: found shape {features.shape}, expected (nodes, features)")
     if ids is not None and len(ids) != len(features):
-        raise ConsmValueError(f"{len(ids)} ids for {len(features)} rows of x: expected one each")
+        raise ConsmValueError(f"{len(ids)} ids for {len(features)} rows of x: expected one id per row")
     rows = _structs.Arrays(nodes=len(features), features=features.shape[1], feature=_lib.address(features))
     keep: list[Any] = [features]
     if ids is not None:

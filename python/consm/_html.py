@@ -32,13 +32,13 @@ def model(fitted: Any) -> str:
     info = fitted.info_
     classes = ", ".join(escape(str(c)) for c in fitted.classes_[:8].tolist())
     classes += ", …" if len(fitted.classes_) > 8 else ""
-    about = (f"{escape(str(info['dataset']))}: trained on {info['trained']:,} labelled nodes, {info['validated']:,} "
-             f"validated, {info['tested']:,} tested; best of {info['epochs']:,} epochs {info['best_epoch']:,}; "
-             f"{info['parameters']:,} numbers; classes {classes}")
+    about = (f"{escape(str(info['dataset']))}: {info['trained']:,} training, {info['validated']:,} validation, "
+             f"{info['tested']:,} test nodes; best epoch {info['best_epoch']:,} of {info['epochs']:,}; "
+             f"{info['parameters']:,} parameters; classes {classes}")
     if hasattr(fitted, "backbone_"):
         about += f"; backbone {escape(fitted.backbone_)}"
     if fitted.threshold_ is not None:
-        about += f"; {escape(str(fitted.threshold_class_))} is said from a probability of {fitted.threshold_:.3f} on"
+        about += f"; predicts {escape(str(fitted.threshold_class_))} at probability ≥ {fitted.threshold_:.3f}"
     said = _rare.uncertainty(fitted.classes_, info, fitted.metrics_)
     if said:
         about += f"<br><em>{escape(said)}</em>"

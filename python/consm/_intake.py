@@ -19,14 +19,14 @@ def roles_of(masks: dict[str, Optional[Array]], count: int) -> Optional[Array]:
     if all(masks.get(key) is None for key in MASKS):
         return None
     if masks.get("train_mask") is None:
-        raise ConsmValueError("val_mask or test_mask is given without train_mask: expected it, too")
+        raise ConsmValueError("val_mask or test_mask needs train_mask")
     role = np.zeros(count, np.uint8)
     for number, key in enumerate(MASKS, 1):
         chosen = masks.get(key)
         if chosen is None:
             continue
         if (role[chosen] != 0).any():
-            raise ConsmValueError(f"{key}: a node of it is in another mask, too: expected each in one at most")
+            raise ConsmValueError(f"{key}: one of its nodes is in another mask too: expected each node in at most one mask")
         role[chosen] = number
     return role
 
@@ -60,7 +60,7 @@ def ends_of(edges: Any) -> tuple[Array, Array]:
         pairs = pairs if pairs.shape[0] == 2 else pairs.T
         source, target = np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])
     if len(source) != len(target):
-        raise ConsmValueError(f"edges: found {len(source)} sources and {len(target)} targets, expected as many")
+        raise ConsmValueError(f"edges: found {len(source)} sources and {len(target)} targets, expected the same number")
     return source, target
 
 
@@ -71,8 +71,8 @@ def checked(matrix: Any, what: str) -> Any:
     if kind == "coo":
         ends = [integers(getattr(matrix, name), f"{what}.{name}") for name in ("row", "col")]
         if not len(ends[0]) == len(ends[1]) == len(matrix.data):
-            raise ConsmValueError(f"{what}: row, col and data hold {len(ends[0])}, {len(ends[1])} and "
-                                  f"{len(matrix.data)} entries: expected as many")
+            raise ConsmValueError(f"{what}: row, col and data have {len(ends[0])}, {len(ends[1])} and "
+                                  f"{len(matrix.data)} entries: expected the same number")
         for end, name, limit in zip(ends, ("row", "col"), (rows, columns)):
             _inside(end, f"{what}.{name}", limit)
     if kind in ("csr", "csc", "bsr"):
@@ -80,10 +80,10 @@ def checked(matrix: Any, what: str) -> Any:
         major, minor = (columns, rows) if kind == "csc" else (rows // high, columns // wide)
         start = integers(matrix.indptr, f"{what}.indptr").astype(np.int64, copy=False)
         if len(start) != major + 1 or start[0] != 0 or (np.diff(start) < 0).any():
-            raise ConsmValueError(f"{what}.indptr: expected {major + 1} numbers from 0 on that never fall")
+            raise ConsmValueError(f"{what}.indptr: expected {major + 1} ascending numbers that start at 0")
         for name in ("indices", "data"):
             if len(getattr(matrix, name)) < start[-1]:
-                raise ConsmValueError(f"{what}.{name} holds {len(getattr(matrix, name))} entries where indptr says "
+                raise ConsmValueError(f"{what}.{name} has {len(getattr(matrix, name))} entries, but indptr needs "
                                       f"{int(start[-1])}")
         _inside(integers(matrix.indices, f"{what}.indices")[:int(start[-1])], f"{what}.indices", minor)
     return matrix
@@ -123,9 +123,9 @@ def ids_of(node_ids: Any) -> Array:
     ids[:] = values
     try:
         if len(set(values)) != len(values):
-            raise ConsmValueError("node_ids: an id stands twice: expected different ids")
+            raise ConsmValueError("node_ids: an id occurs twice: expected unique ids")
     except TypeError:
-        raise ConsmTypeError("node_ids: an id cannot be hashed: expected text or numbers") from None
+        raise ConsmTypeError("node_ids: an id is not hashable: expected text or numbers") from None
     return ids
 
 
@@ -164,7 +164,7 @@ def node_count(source: Array, target: Array, n_nodes: Optional[int], told: dict[
         del sizes["x"]  # its ids will be compared with the nodes'
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{k} {v}" for k, v in sizes.items())
-        raise ConsmValueError(f"the number of nodes is not the same everywhere: {listed}")
+        raise ConsmValueError(f"the numbers of nodes differ: {listed}")
     if sizes:
         n = int(next(iter(sizes.values())))
     else:
@@ -172,5 +172,5 @@ def node_count(source: Array, target: Array, n_nodes: Optional[int], told: dict[
         keys = keys_of(told["y"]) if keyed(told["y"]) else []
         n = max([n] + [1 + int(k) for k in keys if isinstance(k, (int, np.integer))])
     if n < 1:
-        raise ConsmValueError("the graph has no nodes: expected one at least")
+        raise ConsmValueError("the graph has no nodes: expected at least one")
     return n

@@ -109,7 +109,7 @@ class Kept:
             raise ConsmValueError("the model was loaded from a file: a report needs the training data, as in "
                                   "report(path, graph)")
         if X.y is None:
-            raise ConsmValueError("a report needs the labels of training: the graph has none of its own")
+            raise ConsmValueError("a report needs the training labels, but the graph has no labels")
         info: dict[str, Any] = self.info_  # type: ignore[attr-defined]
         values = {"seed": info["seed"]}
         if "codes" in X._parts:

@@ -61,12 +61,12 @@ def encode(y: Array) -> tuple[Array, Array]:
             known = known.astype(np.float64)
         else:
             listed = ", ".join(sorted(k.__name__ for k in kinds))
-            raise ConsmValueError(f"y: its labels are of several kinds ({listed}): expected one kind")
+            raise ConsmValueError(f"y: its labels have several types ({listed}): expected one type")
     if known.dtype.kind == "f":
         if not np.isfinite(known).all():
             raise ConsmValueError("y: a label is infinite: expected classes")
         if known.size and not (known == np.floor(known)).all():
-            raise ConsmValueError("Unknown label type: continuous. y: labels are fractions: expected "
+            raise ConsmValueError("Unknown label type: continuous. y: labels are fractions, expected "
                                   "classes (whole numbers, text or booleans)")
     classes, places = np.unique(known, return_inverse=True)
     numbers = np.full(len(y), -1, np.int32)

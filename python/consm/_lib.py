@@ -35,8 +35,8 @@ def _open() -> ctypes.CDLL:
     try:
         return ctypes.CDLL(_path())
     except OSError as fault:
-        raise ImportError(f"consm's library cannot be loaded: {fault}. Was the package built? "
-                          "`pip install .` in the clone does it") from fault
+        raise ImportError(f"cannot load consm's library: {fault}. To build the package, run "
+                          "`pip install .` in its source folder") from fault
 
 
 lib = _open()
@@ -259,7 +259,7 @@ def encode(text: Any, what: str) -> bytes:
     if not isinstance(text, str):
         raise ConsmValueError(f"{what} is {text!r}: expected text")
     if "\0" in text:
-        raise ConsmValueError(f"{what} holds a NUL character: expected text without one")
+        raise ConsmValueError(f"{what} contains a NUL character: expected text without one")
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
@@ -273,7 +273,7 @@ def path_of(path: Any, what: str = "the path") -> bytes:
     except TypeError:
         raise ConsmValueError(f"{what} is {path!r}: expected a path") from None
     if b"\0" in raw:
-        raise ConsmValueError(f"{what} holds a NUL character: expected a path without one")
+        raise ConsmValueError(f"{what} contains a NUL character: expected a path without one")
     return raw
 
 

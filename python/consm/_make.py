@@ -18,7 +18,7 @@ def wrap(trained: _lib.Handle) -> GraphClassifier:
     _lib.call(_lib.lib.consm_model_info, byref(info), trained.pointer)
     method = _lib.decode(info.model)
     if method not in _parameters.methods():
-        raise ConsmValueError(f"the model's method {method!r} is one of its maker's own, which Python cannot run")
+        raise ConsmValueError(f"the model's method {method!r} was defined in C, and Python cannot run it")
     made = GraphClassifier(method, random_state=int(info.seed))
     made._trained = trained
     buffer = _lib.buffer()

@@ -186,8 +186,8 @@ class GraphClassifier(Figures):
         masks = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
         graph, labels = self._training_data(X, y)
         if graph.n_edges == 0 and self.method != "mlp":
-            raise ConsmValueError(f"{graph.name} has no edges: {self.method} expects a graph with some "
-                                  "(method mlp needs none)")
+            raise ConsmValueError(f"{graph.name} has no edges: {self.method} needs edges "
+                                  "(method mlp does not)")
         if labels is None and (graph.y is None or any(m is not None for m in masks.values())):
             if graph.y is None:
                 raise ConsmValueError("requires y to be passed, but the target y is None: the graph has no labels "
@@ -221,7 +221,7 @@ class GraphClassifier(Figures):
         if len(places) != len(given):
             raise ConsmValueError(f"y: found {len(given)} labels, expected one for each of the {len(places)} nodes of X")
         if len(np.unique(places)) != len(places):
-            raise ConsmValueError("X: a node stands twice: expected each once")
+            raise ConsmValueError("X: a node occurs twice: expected each node once")
         return self.graph, _align.spread(given, places, self.graph.n_nodes)
 
     def _as_the_command(self, graph: Graph) -> tuple[_lib.Handle, Array, dict[str, Any]]:
@@ -246,7 +246,7 @@ class GraphClassifier(Figures):
                      bar=_run.Bar(self.progress, f"{self.method} on {name}"), to_the_end=checkpoint is not None)
         except KeyboardInterrupt:
             if checkpoint is not None and os.path.exists(checkpoint):
-                raise KeyboardInterrupt(f"stopped; fit(…, checkpoint={os.fspath(checkpoint)!r}, resume=True) goes on "
+                raise KeyboardInterrupt(f"stopped; fit(…, checkpoint={os.fspath(checkpoint)!r}, resume=True) continues "
                                         "from there") from None
             raise
         self._trained = model
@@ -254,7 +254,7 @@ class GraphClassifier(Figures):
     def _say_what_is_not_read(self) -> None:
         given = {name: getattr(self, name, None) for name in _parameters.parameters(self.method)}
         for name, readers in _parameters.unused(self.method, given).items():
-            warnings.warn(f"{self.method} does not read {name}={given[name]!r}; it belongs to {', '.join(sorted(readers))}",
+            warnings.warn(f"{self.method} ignores {name}={given[name]!r}; it is a parameter of {', '.join(sorted(readers))}",
                           ConsmWarning, stacklevel=_lib._outside())
 
     def _keep(self, graph: Graph, data: _lib.Handle, classes: Array, values: dict[str, Any]) -> None:

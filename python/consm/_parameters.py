@@ -113,17 +113,17 @@ def unknown(method: str, name: str) -> str:
         return str(fault)
     except Exception:
         pass
-    return f"no parameter {name}"
+    return f"unknown parameter {name}"
 
 
 def documentation(method: str, title: Optional[str] = None) -> str:
     """The docstring of a method's class."""
     about = methods()[method]
     lines = [title or f"{about.title} ({about.paper}).", "",
-             "graph, random_state and progress are as in GraphClassifier; None leaves a parameter to the",
-             "library, whose default stands in brackets.", ""]
+             "graph, random_state and progress are as in GraphClassifier. A parameter that is None has the",
+             "library's default, given in brackets.", ""]
     for name, p in parameters(method).items():
-        lines.append(f"{name}: {p.help} [{p.default or 'as the data advises'}]")
+        lines.append(f"{name}: {p.help} [{p.default or 'chosen from the data'}]")
     return "\n".join(lines)
 
 

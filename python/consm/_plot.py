@@ -29,7 +29,7 @@ def axes(ax: Any = None) -> Any:
 def roc_points(truth: Array, probability: Array) -> tuple[Array, Array]:
     """(false positive rate, recall) of a class, from no node said to be of it to all of them."""
     if truth.all() or not truth.any():
-        raise ConsmValueError("a ROC curve needs nodes of the class and others: expected both among the known labels")
+        raise ConsmValueError("a ROC curve needs labelled nodes of the class and of other classes")
     order = np.argsort(-probability, kind="stable")
     hits = np.cumsum(truth[order])
     last = np.r_[np.flatnonzero(np.diff(probability[order])), len(order) - 1]  # ties are one step
@@ -62,7 +62,7 @@ def reliability(ax: Any, confidence: Array, right: Array) -> Any:
     ax.plot(said, found, marker="o")
     for x, y, n in zip(said, found, count[there]):
         ax.annotate(f"{n:,}", (x, y), textcoords="offset points", xytext=(4, -10), fontsize=8)
-    ax.set(xlabel="confidence", ylabel="share of right labels", title=f"{len(confidence):,} nodes", xlim=(0, 1),
+    ax.set(xlabel="confidence", ylabel="accuracy", title=f"{len(confidence):,} nodes", xlim=(0, 1),
            ylim=(0, 1.02))
     return ax
 
@@ -71,7 +71,7 @@ def trust(ax: Any, score: Array, kept: Array) -> Any:
     """How many edges have which trust, and which of them are kept."""
     ax = axes(ax)
     edges = np.linspace(0, 1, 2 * BINS + 1)
-    labels = [f"kept ({int(kept.sum()):,})", f"not trusted ({int((~kept).sum()):,})"]
+    labels = [f"kept ({int(kept.sum()):,})", f"dropped ({int((~kept).sum()):,})"]
     ax.hist([score[kept], score[~kept]], bins=edges, stacked=True, label=labels, color=["#2f6f6b", "#b8b8b8"])
     ax.set(xlabel="trust", ylabel="edges", title=f"{len(score):,} edges", xlim=(0, 1))
     ax.legend()

@@ -44,8 +44,8 @@ def uncertainty(classes: Array, info: dict[str, Any], metrics: dict[str, dict[st
     for name, count in (("precision", of["predicted"]), ("recall", of["support"])):
         low, high = wilson(round(of[name] * count), count)
         parts.append(f"{name} {of[name]:.2f} (95 % interval {low:.2f} to {high:.2f})" if count else f"{name} unknown")
-    return (f"validation has {of['support']} node{'' if of['support'] == 1 else 's'} of class {classes.tolist()[number]!r}: what was chosen by them is "
-            f"uncertain: {', '.join(parts)}. Label more of them: {FEW} in validation say more")
+    return (f"validation has {of['support']} node{'' if of['support'] == 1 else 's'} of class {classes.tolist()[number]!r}, so model selection "
+            f"is uncertain: {', '.join(parts)}. Label more nodes of this class, at least {FEW} for validation")
 
 
 def asked_class(info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> int:
@@ -61,7 +61,7 @@ def ranked(probability: Array, log_odds: Array, wanted: Array, k: int) -> Array:
     """The k wanted nodes with the highest probability, the highest first; of equal ones those with the higher
     log-odds, which doubt and rounding leave apart."""
     if not isinstance(k, (int, np.integer)) or k < 1:
-        raise ConsmValueError(f"k is {k!r}: expected a whole number from 1 on")
+        raise ConsmValueError(f"k is {k!r}: expected a whole number >= 1")
     order = np.lexsort((-log_odds, -probability))
     return np.asarray(order[wanted[order]][:k])
 

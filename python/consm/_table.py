@@ -44,7 +44,7 @@ class Table:
     def __init__(self, frame: Any) -> None:
         for name in frame.columns:
             if getattr(frame[name], "ndim", 1) != 1:
-                raise ConsmValueError(f"two columns are called {name!r}: expected different names")
+                raise ConsmValueError(f"two columns have the name {name!r}: expected unique names")
         self.frame = frame
 
     def __len__(self) -> int:

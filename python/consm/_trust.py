@@ -166,7 +166,7 @@ class Trust(Kept):
         (73, {'dropped': 7, 'added': 2})
         """
         if drop is not None and threshold is not None:
-            raise ConsmValueError("drop and threshold are given: expected one of them")
+            raise ConsmValueError("both drop and threshold are given: expected one of them")
         if drop == "auto":
             drop = float(self.info_["drop_share"])
         for name, value in (("drop", drop), ("threshold", threshold)):

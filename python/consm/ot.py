@@ -42,7 +42,7 @@ def _masses(value: Any, what: str, count: int) -> Optional[Array]:
         return None
     masses = _doubles(value, what, 1)
     if len(masses) != count:
-        raise ConsmValueError(f"{what}: found {len(masses)} masses, expected {count}, as M has")
+        raise ConsmValueError(f"{what}: found {len(masses)} masses, expected {count}, as in M")
     return masses
 
 
@@ -64,7 +64,7 @@ def dist(x1: ArrayLike, x2: Optional[ArrayLike] = None, metric: str = "sqeuclide
     left = _floats(x1, "x1")
     right = left if x2 is None else _floats(x2, "x2")
     if left.shape[1] != right.shape[1]:
-        raise ConsmValueError(f"x1 has {left.shape[1]} columns and x2 {right.shape[1]}: expected as many")
+        raise ConsmValueError(f"x1 has {left.shape[1]} columns and x2 has {right.shape[1]}: expected the same number")
     cost = np.empty((len(left), len(right)))
     _lib.call(_lib.lib.consm_ot_cost_matrix, _lib.address(cost), _lib.address(left), _lib.address(right), len(left),
               len(right), left.shape[1], _chosen(_METRICS, metric, "metric"))
@@ -185,7 +185,7 @@ def sinkhorn_batch(Ms: Union[Array, list[Any]], reg: float, numItermax: int = 10
     """Plans of many problems with uniform masses. Ms: (k, n, m), or k matrices (n, m_i) with the same n."""
     costs = [_doubles(M, f"Ms[{i}]", 2) for i, M in enumerate(Ms)]
     if not costs:
-        raise ConsmValueError("Ms is empty: expected a cost matrix at least")
+        raise ConsmValueError("Ms is empty: expected at least one cost matrix")
     n = costs[0].shape[0]
     if any(c.shape[0] != n for c in costs):
         raise ConsmValueError("Ms: the matrices have different numbers of rows: expected the same")

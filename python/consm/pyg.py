@@ -24,7 +24,7 @@ def edge_trust(data: Any, model: Optional[GraphClassifier] = None, **parameters:
     graph = Graph.from_pyg(data)
     if model is None:
         if graph.y is None or graph.train_mask is None:
-            raise ConsmValueError("data has no y or no train_mask: expected both, or a fitted model")
+            raise ConsmValueError("data lacks y or train_mask: expected both, or a fitted model")
         known = graph.train_mask if graph.val_mask is None else graph.train_mask | graph.val_mask
         y = np.where(known, graph.y, -1)
         model = GraphClassifier(parameters.pop("method", "consm"), **parameters)

@@ -63,7 +63,7 @@ def test_ids_that_do_not_match_are_listed(named, labels):
         model().fit(named, foreign)
     with pytest.raises(ValueError, match=r"120 of its 120 ids are not in the graph: 0, 1, 2, … .*to_numpy"):
         model().fit(named, labels.reset_index(drop=True))
-    with pytest.raises(ValueError, match="1 ids stand twice: 'person 0'"):
+    with pytest.raises(ValueError, match="1 ids occur twice: 'person 0'"):
         model().fit(named, pd.concat([labels, labels[:1]]))
     with pytest.raises(ValueError, match="not in the graph: 'nobody'"):
         model().fit(named, {"nobody": 1})
@@ -102,7 +102,7 @@ def test_features_by_id(named, labels, expected, world):
         graph = Graph.from_arrays(ends, given, shuffled(labels), node_ids=world.ids)
         assert (model().fit(graph, graph.y).predict_proba(graph) == expected).all()
     assert Graph.from_arrays(ends, shuffled(x), node_ids=world.ids).feature_names == list("abcd")
-    with pytest.raises(ValueError, match="x: 1 of the graph's 120 nodes are missing: 'person 7'"):
+    with pytest.raises(ValueError, match="x: 1 of the graph's 120 nodes have no value: 'person 7'"):
         Graph.from_arrays(ends, x.drop("person 7"), node_ids=world.ids)
     with pytest.raises(ValueError, match="x: 120 of its 120 ids are not in the graph: 'person 0'"):
         Graph.from_arrays(ends, x)
@@ -153,5 +153,5 @@ def test_tables_by_index(world):
     expected = consm.MLPClassifier(epochs=20).fit(x, y).predict_proba(x)
     assert (consm.MLPClassifier(epochs=20).fit(x, shuffled(y)).predict_proba(x) == expected).all()
     assert (consm.MLPClassifier(epochs=20).fit(x.to_numpy(), y).predict_proba(x.to_numpy()) == expected).all()
-    with pytest.raises(ValueError, match="y: its ids are not those of X: 120 of 120"):
+    with pytest.raises(ValueError, match="y: 120 of its 120 ids are not in X"):
         consm.MLPClassifier().fit(x, y.reset_index(drop=True))

@@ -364,7 +364,7 @@ def test_unknown_nodes_are_named(world, fitted):
     g = world.graph(node_ids=world.ids)
     with pytest.raises(consm.ConsmKeyError, match="nobody"):
         fitted.predict(g, nodes=["person 1", "nobody"])
-    with pytest.raises(consm.ConsmValueError, match="nodes= chooses among the nodes of a Graph"):
+    with pytest.raises(consm.ConsmValueError, match="nodes= needs a Graph"):
         consm.GraphClassifier("mlp", epochs=2).fit(world.x, world.truth).predict(world.x, nodes=[1])
 
 
@@ -384,6 +384,6 @@ def test_a_growing_graph_answers_as_its_snapshot(world, fitted):
         growing.add_edges([("new 1", "nobody")])
     with pytest.raises(consm.ConsmValueError, match="4, as"):
         growing.add_nodes([[1.0, 2.0]], ids=["new 3"])
-    with pytest.raises(consm.ConsmValueError, match="expected nodes="):
+    with pytest.raises(consm.ConsmValueError, match="choose nodes with nodes="):
         fitted.predict(growing)
     assert growing.n_nodes == world.n + 2

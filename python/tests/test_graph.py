@@ -274,7 +274,7 @@ def test_a_category_of_digits_is_the_same_in_a_file(world, tmp_path):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
 def test_a_number_that_no_float_holds_is_refused(value):
     edges = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
-    with pytest.raises(ValueError, match="column a, row 1: .*inf.*expected one, or NaN|column a, row 1: 1e.300"):
+    with pytest.raises(ValueError, match="column a, row 1: .*inf.*expected a finite number, or NaN|column a, row 1: 1e.300"):
         Graph.from_pandas(edges, pd.DataFrame({"a": [1.0, value, 3.0]}))
     assert Graph.from_pandas(edges, pd.DataFrame({"a": [1.0, np.nan, 3.0]})).x[1, 0] == 2
 

@@ -70,7 +70,7 @@ def test_what_is_wrong_is_said():
                         (lambda: ot.sinkhorn(None, None, M, 1, numItermax=0), "numItermax is 0: expected 1 or more"),
                         (lambda: ot.sinkhorn_batch([M], 1, stopThr=-1), "stopThr is -1: expected 0 or more"),
                         (lambda: ot.kmeans(M, 0), "n_clusters is 0"),
-                        (lambda: ot.dist(np.ones((2, 2)), np.ones((2, 3))), "expected as many"),
+                        (lambda: ot.dist(np.ones((2, 2)), np.ones((2, 3))), "expected the same number"),
                         (lambda: ot.monge(M, np.ones((2, 2))), "one per point"),
                         (lambda: ot.dist(M, metric="taxi"), "expected one of sqeuclidean"),
                         (lambda: ot.sinkhorn_batch([], 0.1), "empty")):

@@ -79,7 +79,7 @@ def test_the_same_on_graphs(world, graph, method):
     assert (on_nodes.predict_proba(some) == on_nodes.predict_proba(np.arange(world.n))[some]).all()
     with pytest.raises(ValueError):
         clone(model).predict(graph)
-    with pytest.raises(ValueError, match="expected one per node"):
+    with pytest.raises(ValueError, match="one per node"):
         model.fit(graph, world.y[:-1])
 
 
