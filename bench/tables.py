@@ -3,15 +3,15 @@
 
     python3 bench/tables.py [-o tables] [--only peers,authors] [--quick]
 
-Builds consm where it is not built, then measures: epochs beside PyTorch Geometric's (where torch and
-torch_geometric are there; without them consm's alone), the instruction sets, the authors' 300 rounds, 1 to all
-threads, a graph of 1M nodes, a processor that somebody else keeps busy, every kernel with its ceiling, ConSM as a
-whole. What is measured lies in the folder, one file each, as soon as it is there: started again, the program goes
-on behind it. DIR/tables.md is written anew each time: rows for docs/results.md, and which bars are met.
+Builds consm if needed, then measures: epochs beside PyTorch Geometric's (only consm's without torch and
+torch_geometric), the instruction sets, the authors' 300 rounds, 1 to all threads, a graph of 1M nodes, a
+processor that is busy with other work, every kernel with its ceiling, ConSM as a whole. Each measurement is
+written to its own file in the folder as soon as it is done, so an interrupted program continues. DIR/tables.md
+is written each time: rows for docs/results.md, and which targets are met.
 
 Where two threads are measured, they stay on two processors of different cores (--cpus says which). Nothing else
 should run on the machine. Perhaps an hour and a half, most of it PyG's. --quick goes through all of it with the
-smallest settings: to see that it works, not how long anything takes.
+smallest settings: it shows that everything works, but its times mean nothing.
 """
 import argparse
 import datetime

@@ -160,7 +160,7 @@ static void reserve_descriptors(void)
             (void)!open("/dev/null", O_RDONLY);
 }
 
-/* Checks that all output was written: a full disk behind standard output is a failure. */
+/* Checks that all output was written: a full disk is a failure. */
 static int end_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

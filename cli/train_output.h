@@ -11,7 +11,7 @@ struct train_output {
     const char *folder; /* NULL: nothing is written */
     bool force;         /* replace an older model instead of keeping it aside */
     bool probabilities; /* predictions.csv gets a column per class */
-    bool safe_csv;      /* names in CSV files are no formulas */
+    bool safe_csv;      /* names in CSV files that look like formulas get a ' */
     const char *device; /* of trust scores and embeddings; NULL: the CPU */
     int threads;        /* 0: one per processor */
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */

@@ -482,17 +482,17 @@ struct consm_candidate {
     double fold_score; /* cross-validation over all labels (option folds); NAN: none */
     bool chosen;
 };
-/* Fills *out for index 0, 1, …: the chosen candidate first, then those that trained longest, and
- * boosted trees, which are no backbone, last ("trees", with their rounds as updates). Returns
- * CONSM_ENOTFOUND after the last. There are none in a loaded model, in an ensemble, and with a
- * backbone that was set. */
+/* Fills *out for index 0, 1, …: the chosen candidate first, then those that trained longest.
+ * Boosted trees, which are not a backbone, come last ("trees", with their rounds as updates).
+ * Returns CONSM_ENOTFOUND after the last. There are none in a loaded model, in an ensemble, and
+ * with a backbone that was set. */
 CONSM_API consm_status consm_model_candidate(struct consm_candidate *out,
                                              const struct consm_model *model, int32_t index);
 
 /* A point of a model's learning curve. */
 struct consm_epoch {
     size_t size;
-    int64_t member;    /* of an ensemble, from 1; 0: there is no ensemble */
+    int64_t member;    /* of an ensemble, from 1; 0: no ensemble */
     int64_t candidate; /* from 1: an update of that candidate of ConSM; 0: an epoch of the run */
     int64_t number;    /* of the epoch or update, from 1 */
     double loss;
@@ -581,7 +581,7 @@ struct consm_top {
     int64_t k;
     double precision, recall;
 };
-/* Points *tops to the entries for k = 10, 20, 50, 100, 200, 500, 1000, as far as there are nodes,
+/* Points *tops to the entries for k = 10, 20, 50, 100, 200, 500, 1000, up to the number of nodes,
  * and returns their number. The metrics own them. */
 CONSM_API int64_t consm_metrics_top(const struct consm_top **tops,
                                     const struct consm_metrics *metrics, int32_t class_index);
@@ -739,7 +739,7 @@ struct consm_edge_scores {
         *high; /* (edges) bounds of a 90 % interval of the score; NaN for all models but ConSM */
     double threshold;  /* 0.5; or lower, if fewer than zeta·edges reach 0.5, so that this many are
                           kept */
-    int32_t witnesses; /* numbers per edge that the score is made of; 0: none */
+    int32_t witnesses; /* number of witnesses per edge; 0: none */
     const char *const *witness_name; /* (witnesses) */
     float *witness;                  /* (edges, witnesses) */
     double *witness_weight;          /* (1 + witnesses) bias and weights: score = sigmoid(sum) */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the calls of tests/test_api_calls.c: every function of the public headers, once for each of
-its pointers with NULL in its place, and for each of its numbers with values that no caller means.
+"""Writes the calls of tests/test_api_calls.c: every function of the public headers, once with NULL for each of
+its pointers, and once with an out-of-range value for each of its numbers.
 
-A function that is added to a header is called without anybody thinking of it.
+New functions of a header are called automatically.
 
 usage: tests/api_calls.py OUT HEADER…
 """

@@ -3,7 +3,7 @@
 
 usage: browser.py CHROMIUM PAGE.html [SCREENSHOT_FOLDER]
 
-Talks the DevTools protocol through a pipe, with nothing but the standard library. Fails on any
+Uses the DevTools protocol through a pipe, with only the standard library. Fails on any
 console error, uncaught exception, network request or foreign markup that took effect.
 """
 import base64

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The command as a person uses it who wants to act on its answers: what was typed holds, what was
-# chosen is named, files write nothing that nobody typed.
+# The command for users who act on its answers: typed settings are used, choices are named, and
+# configuration files choose no output path.
 # usage: check_cli_answers.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The person who cleans a graph: which edges go and come, why, in which format, and what is never overwritten.
+# Cleaning a graph: which edges are dropped and added, why, in which format, and what is never overwritten.
 # usage: check_cli_clean.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The verbs about data, as a person types them: what they print, where, and how they exit.
+# The verbs about data: what they print, where, and their exit codes.
 # usage: check_cli_data.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Small things that cost people an afternoon: a full disk behind a pipe, flags that do nothing, names in
-# messages that nobody can type, data that changed under a configuration, Ctrl-C.
+# Small annoyances: a full disk behind a pipe, flags without effect, names in messages that cannot be typed,
+# data that changed under a configuration, Ctrl-C.
 # usage: check_cli_manners.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

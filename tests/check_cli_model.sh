@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What one does with a trained model: evaluate, predict with labels there, explain. The edge that
-# explain names first must be the one whose removal changes the prediction most.
+# Using a trained model: evaluate, predict on labelled data, explain. The edge that explain lists first must
+# be the one whose removal changes the prediction most.
 # usage: check_cli_model.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

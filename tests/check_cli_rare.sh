@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The fraud engineer: one class in fifty, messy labels, few labels, splits that leave a role out. What
-# she sees must be true: nothing found is said loudly, what looks wrong is named, what cannot be known
-# is unknown, and no headline comes from the nodes that chose.
+# Fraud: one node in fifty, messy labels, few labels, splits without a role. The output must be honest: it warns
+# if nothing is found, names what looks wrong, says "unknown" where nothing can be known, and never headlines
+# figures of nodes that were used for model selection.
 # usage: check_cli_rare.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

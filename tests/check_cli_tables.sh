@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The fraud engineer's tables: an export with semicolons, decimal commas, categories, yes and no, dates and
-# blanks, columns called as they are called where she works. It trains as it is; the next month's export, with
-# another order of columns, a country nobody has seen and other blanks, is read with the same eyes.
+# Real tables: an export with semicolons, decimal commas, categories, yes and no, dates and blanks, and unusual
+# column names. It trains as it is. The next month's export, with another order of columns, an unknown country
+# and other blanks, is read in the same way.
 # usage: check_cli_tables.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

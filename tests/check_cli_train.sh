@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `consm train -o` and `consm predict` as a person types them: from a folder of CSV files to labels,
-# interrupted and resumed, configured by file, refused where it must be.
+# `consm train -o` and `consm predict`: from a folder of CSV files to labels, interrupted and resumed,
+# configured by file, and refused where necessary.
 # usage: check_cli_train.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

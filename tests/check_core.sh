@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# -DCONSM_CORE_ONLY=ON builds what docs/explanation/architecture.md promises: configured where pkg-config knows
-# nothing, linked whole into a program, which then needs the C library, libm and threads.
-# And what a build promises: a warning does not stop it, unless CONSM_WERROR is ON; a compiler for 32-bit
-# machines is refused in one line.
+# -DCONSM_CORE_ONLY=ON builds what docs/explanation/architecture.md says: it is configured without pkg-config's
+# packages and linked into a program, which then needs only the C library, libm and threads.
+# A compiler warning does not stop a build unless CONSM_WERROR is ON; a compiler for 32-bit machines is refused
+# with one line.
 # usage: check_core.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The CUDA plug-in as far as a machine without a card can look at it: where nvcc is it was compiled,
-# it exports one name, the library itself knows nothing of CUDA, and what is missing is one line.
-# What needs a card is scripts/test-cuda.
+# The CUDA plug-in on a machine without a card: it is compiled if nvcc is there, it exports one name, the
+# library itself does not depend on CUDA, and a missing part gives a one-line message.
+# scripts/test-cuda has the tests that need a card.
 # usage: BUILD_DIR=… check_cuda.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every allocation, write, sync and rename of every command fails once (tests/fault_shim.c), and the
-# power goes at every sync and rename: no crash, and the file that was there is whole, the old one or
-# the new one. FAULTS_ALL=1 takes every call; otherwise ever larger steps, which takes seconds.
+# Every allocation, write, sync and rename of every command fails once (tests/fault_shim.c), and the power
+# fails at every sync and rename: no crash, and the file is complete, either the old one or the new one.
+# FAULTS_ALL=1 tests every call; otherwise a sample, which takes seconds.
 # usage: check_faults.sh CONSM
 set -uo pipefail
 consm=$(realpath "$1")

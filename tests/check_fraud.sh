@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# One fraud in a hundred, planted in rings: ConSM ranks the test nodes better than MLP, GCN and GAT do,
-# by far, and eight of the ten frauds are among its first fifty. Half of the candidates, narrow and trained
-# briefly, are enough here and save minutes.
+# One fraud in a hundred, planted in rings: ConSM ranks the test nodes much better than MLP, GCN and GAT, and
+# eight of the ten frauds are among its first fifty. Half of the candidates, narrow and briefly trained, are
+# enough here and save minutes.
 # usage: check_fraud.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is printed must arrive: every verb with standard output on a full device fails and says so.
+# Every verb with standard output on a full device must fail with a message.
 # usage: check_full.sh CONSM
 set -uo pipefail
 consm=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Help in all its forms: every verb has a page without faults, and completion knows verbs, flags and
-# the words a flag may be.
+# Help in all its forms: every verb has a valid manual page, and completion knows verbs, flags and the words
+# that a flag accepts.
 # usage: check_help.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Hostile names and files on the command line: nothing in them steers a terminal, nothing in them is
-# lost on the way through a file.
+# Hostile names and files on the command line: nothing in them controls a terminal, and nothing in them is lost
+# in a file.
 # usage: check_hostile.sh CONSM
 set -uo pipefail
 consm=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What is installed: the files, the names they export, and that a project outside the tree finds and
-# uses them by pkg-config and by find_package, shared and static; the packages of cpack; the examples.
+# The installation: its files, their exported names, and a project outside the tree that finds and uses them with
+# pkg-config and find_package, shared and static; the packages of cpack; the examples.
 # usage: BUILD_DIR=… check_install.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

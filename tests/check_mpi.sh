@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Training divided among MPI ranks: every model's file and predictions are those of one process on 1, 2,
-# 3, 4 and 8 ranks; one rank speaks and writes for all; ranks that were given different things, a rank
-# that fails alone and a rank that is killed end the job with one line; a checkpoint goes on with another number of ranks;
-# data in parts, or in shares of a plain list, gives the bits of one process; a study's runs are shared out.
+# Training divided among MPI ranks: every model's file and predictions on 1, 2, 3, 4 and 8 ranks equal those of
+# one process; one rank prints and writes for all; differing inputs, a failing rank and a killed rank end the
+# job with one line; a checkpoint resumes with another number of ranks; data in parts, or in shares of a plain
+# list, gives the bits of one process; a study's runs are divided.
 # usage: BUILD_DIR=… check_mpi.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# examples/consm_in_one_file.c as a student runs it: on folders that the command wrote, it reaches the
-# accuracy of the library's ConSM on a GCN; it stays one page of libc.
+# examples/consm_in_one_file.c on folders that the command wrote: it reaches the accuracy of the library's ConSM
+# on a GCN, and stays short with only libc.
 # usage: BUILD_DIR=… check_one_file.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The Python package: a wheel built from this tree and made to need nothing (auditwheel), installed beside
-# NumPy alone and tried from a folder outside the repository, with every python3.N there is; then its tests,
-# notebooks and types with everything it can work with.
-# Virtual environments lie in the build folder and stay. Without network it says that it is skipped.
+# The Python package: a wheel built from this tree and made self-contained (auditwheel), installed with only
+# NumPy and tried from a folder outside the repository, with every installed python3.N; then its tests, notebooks
+# and types with all optional packages.
+# Virtual environments stay in the build folder. Without network it is skipped with a message.
 # usage: BUILD_DIR=… check_python.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The scripts of `make test` where things are missing: without git (an unpacked tarball, a bare machine) they find the same
-# files; what is not installed is left out in one line; and the format of CUDA files and tables is checked.
+# The scripts of `make test` with missing tools: without git (an unpacked tarball, a bare machine) they find the
+# same files; a missing tool skips its step with one line; and the format of CUDA files and tables is checked.
 # usage: check_scripts.sh PATH-TO-consm
 set -uo pipefail
 consm=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A study that is killed loses no finished run and repeats none, and the number of workers changes
-# no result. usage: check_study_resume.sh CONSM_COMMAND
+# A killed study loses no finished run and repeats none, and the number of workers changes no
+# result. usage: check_study_resume.sh CONSM_COMMAND
 set -euo pipefail
 consm=$1
 folder=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Boosted trees by XGBoost, a plug-in: nothing but the plug-in knows XGBoost; without it training says in one line
-# what to install, and trained models still answer; every verb takes a model of trees.
+# Boosted trees by XGBoost, a plug-in: only the plug-in depends on XGBoost; without it training says in one line
+# what to install, and trained models still predict; every verb accepts a model of trees.
 # usage: BUILD_DIR=… check_trees.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")

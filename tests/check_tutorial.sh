@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The tutorial and the guide for CSV files, typed as they stand: every block of a page that begins with
-# a command is run in one folder, and what is printed must be what the page shows. Numbers may differ (times do, and digits between
-# processors), and with them which edges are distrusted most. Blocks marked ```text are not run.
-# With --record the pages get what is printed: their output is made here, not by hand.
+# Runs the tutorial and the guide for CSV files: every block of a page that begins with a command is run in one
+# folder, and the output must be what the page shows. Numbers may differ (times, and digits between processors),
+# and with them which edges are distrusted most. Blocks marked ```text are not run.
+# --record writes the output into the pages.
 # usage: check_tutorial.sh PATH-TO-consm [--record]
 set -uo pipefail
 consm=$(realpath "$1") record=${2:-}

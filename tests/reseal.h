@@ -41,7 +41,7 @@ static inline void file_put(const char *path, const uint8_t *data, size_t size)
     fclose(f);
 }
 
-/* Where the tensor of that name lies in a safetensors file. */
+/* The position of the tensor with that name in a safetensors file. */
 static inline uint8_t *tensor_in(uint8_t *data, size_t size, const char *name, size_t *bytes)
 {
     char key[80];

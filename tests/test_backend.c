@@ -396,7 +396,7 @@ static void backends_do_not_disturb_each_other(void **state)
     struct scene s;
     pthread_t thread[2];
     scene_small(&s);
-    for (int v = 0; v < VIEW_COUNT; v++) /* shared and made when first asked for */
+    for (int v = 0; v < VIEW_COUNT; v++) /* shared and made on first use */
         assert_non_null(views_get(s.problem.views, (enum view)v));
     struct side side[3] = {
         {.s = &s, .threads = 1}, {.s = &s, .threads = 2}, {.s = &s, .threads = 3}};

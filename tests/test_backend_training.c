@@ -272,7 +272,7 @@ static void training_sends_what_it_changes(void **state)
     for (int64_t i = 0; i < s.data->nodes; i++) /* one class: half the pairs weigh nothing */
         s.role[i] = s.role[i] == SPLIT_TRAIN && s.data->label[i] ? SPLIT_TEST : s.role[i];
     train_both(&s, ways[WAYS - 1][0], ways[WAYS - 1][1]);
-    for (int64_t i = 0; i < s.data->nodes; i++) /* nobody validates: every epoch is the best */
+    for (int64_t i = 0; i < s.data->nodes; i++) /* no validation nodes: every epoch is the best */
         s.role[i] = s.role[i] == SPLIT_VAL ? SPLIT_TEST : s.role[i];
     train_both(&s, "gcn", "");
     scene_close(&s);

@@ -268,7 +268,7 @@ static void the_tournament_is_written_regularly(void **state)
     struct ear e = {0};
     size_t early = 0, late = 0;
     run_of_candidates(&r, &e);
-    r.request.options.config.warmup = 70; /* the best four after 60 go on */
+    r.request.options.config.warmup = 70; /* the best four after 60 continue */
     r.request.checkpoint = NULL;
     OK(model_train(&whole, NULL, &r.request));
     int64_t last = e.heard + e.folded;

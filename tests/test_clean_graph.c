@@ -71,7 +71,7 @@ static void dropped_edges_go_and_all_else_stays(void **state)
     struct consm_edge_scores s = {.edges = 4, .from = from, .to = to};
     struct consm_edge_scores added = {.edges = 1, .from = new_from, .to = new_to};
     OK(consm_dataset_clean(&clean, d, &s, dropped, &added));
-    consm_dataset_free(d); /* the clean one goes on */
+    consm_dataset_free(d); /* the clean one stays valid */
     const struct dataset *c = clean->data;
     assert_int_equal(c->edges, 4);
     assert_memory_equal(c->from, ((int32_t[]){1, 3, 2, 0}), 4 * sizeof *c->from);

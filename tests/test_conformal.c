@@ -40,7 +40,7 @@ static void scores_by_hand(void **state)
     for (int y = 0; y < 3; y++) {
         assert_near(smooth[y], 0.5 * s[y] + 0.5 * s[3 + y], 1e-6);
         assert_near(smooth[3 + y], 0.5 * s[3 + y] + 0.25 * (s[y] + s[6 + y]), 1e-6);
-        assert_near(smooth[9 + y], s[9 + y], 0); /* nobody to ask */
+        assert_near(smooth[9 + y], s[9 + y], 0); /* no neighbours */
     }
     float again[12], other[12];
     OK(conformal_scores(again, &d, 0.5));

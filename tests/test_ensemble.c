@@ -661,7 +661,7 @@ static void unfitting_members_are_refused(void **state)
     m->ensemble.runs = -3;
     REFUSED(m, "\"runs\" above 0");
     m->ensemble.runs = 4;
-    /* A tensor that is no member's. */
+    /* A tensor of no member. */
     m->tensor = last->tensor;
     m->tensors = 1;
     REFUSED(m, "does not belong to any of the");

@@ -342,7 +342,7 @@ static void certain_models_have_reasons(void **state)
     assert_near(model_log_odds(&m, sure, 1), -45 - log1p(exp(-40)), 1e-9);
 }
 
-/* The values behind the effects are those of the graph. */
+/* The values in an explanation are those of the graph. */
 static void effects_have_their_values(void **state)
 {
     struct case_ c;

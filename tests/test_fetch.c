@@ -243,7 +243,7 @@ static void giving_up_keeps_the_part_only(void **state)
     FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "/truncated/file.bin");
     assert_int_equal(file_kind(path), FILE_MISSING);
     assert_int_equal(file_kind(part), FILE_REGULAR);
-    OK(fetch_set(&r, &set, folder, &o)); /* the next call goes on where this one stopped */
+    OK(fetch_set(&r, &set, folder, &o)); /* the next call continues where this one stopped */
     assert_int_equal(requests, 3);
     expect_whole(path);
 }
@@ -275,7 +275,7 @@ static void parts_that_do_not_fit_are_dropped(void **state)
     put_part(SIZE + 5, 0); /* longer than the file: 416 */
     OK(fetch_set(&r, &set, folder, &o));
     expect_whole(path);
-    o = fresh("norange"); /* the server sends all although asked for the rest */
+    o = fresh("norange"); /* the server sends everything although only the rest was requested */
     put_part(1000, 0);
     OK(fetch_set(&r, &set, folder, &o));
     expect_whole(path);

@@ -303,7 +303,7 @@ static void graphs_as_json(void **state)
     OK(report_graph_json(&out, &graph, 100));
     golden("graph.json", text_string(&out));
     text_free(&out);
-    OK(report_graph_json(&out, &graph, 2)); /* too large: only a part travels */
+    OK(report_graph_json(&out, &graph, 2)); /* too large: only a part is embedded */
     golden("graph_sample.json", text_string(&out));
     text_free(&out);
 }

@@ -56,7 +56,7 @@ static void who_is_divided(void **state)
     for (int64_t i = 0; i < p.nodes; i++)
         if (p.role[i] == SPLIT_VAL)
             s.roles.role[i] = SPLIT_TEST;
-    assert_false(folds_apply(&p, -1, true)); /* nobody validates: nothing is chosen */
+    assert_false(folds_apply(&p, -1, true)); /* no validation nodes: nothing is chosen */
     scene_close(&s);
 }
 

@@ -284,8 +284,8 @@ static void new_bases(void **state)
     grow(true, false, true, 60);
 }
 
-/* What is changed while a new base is built is there when it takes over; again and again, with
- * changes of every kind, of old nodes and of ones that came meanwhile. */
+/* Changes made while a new base is built are in the new base; repeatedly, with changes of every
+ * kind, of old nodes and of new ones. */
 static void changes_outlive_a_new_base(void **state)
 {
     (void)state;

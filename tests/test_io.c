@@ -88,7 +88,7 @@ static void faults_are_named(void **state)
     }
 }
 
-/* A named pipe that nobody writes to is refused at once. */
+/* A named pipe without a writer is refused at once. */
 static void pipes_do_not_hang(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void every_type_and_order(void **state)
             OK(npy_int32(integer, &a, -2, 5));
             OK(npy_int64(wide, &a, -2, 5));
             for (int i = 0; i < 6; i++) {
-                /* Column order: element (r, c) lies at position 2c + r. */
+                /* Column order: element (r, c) is at position 2c + r. */
                 int at = fortran ? 2 * (i % 3) + i / 3 : i;
                 int value = type[t][0] == 'b' ? at % 2 : at == 2 && type[t][0] != 'u' ? -2 : at;
                 assert_true(real[i] == (float)value);

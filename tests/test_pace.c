@@ -44,7 +44,7 @@ static void the_fastest_is_found(void **state)
         {{1000, 1, 16, 0}, 16, 16, 10}, /* plenty, and a wrong first guess */
         {{16, 1, 16, 0}, 16, 4, 1e4},   /* 7 on four; 10 on two and 9 on eight */
         {{1000, 1, 12, 0}, 12, 12, 10}, /* no power of two */
-        {{100, 1, 1, 0}, 2, 1, 1e6},    /* one of two processors is somebody else's */
+        {{100, 1, 1, 0}, 2, 1, 1e6},    /* one of two processors is busy with other work */
         {{5, 1, 1, 0}, 1, 1, 1e6},
         {{100, 1, 16, 150}, 16, 8, 10}, /* threads that sleep are worth waking */
     };

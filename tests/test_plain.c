@@ -501,7 +501,7 @@ static void saved_and_loaded(void **state)
     d = read_edges("\"#odd\",\" blank \"\n\"new\nline\",\"q\"\"\"\n");
     round_trip(d, "odd");
     dataset_free(d);
-    /* Sparse features with names, classes nobody has, several splits. */
+    /* Sparse features with names, classes without nodes, several splits. */
     OK(read_parts(&d, "0,1\n", "id,label,split_0,split_1\n0,2,train,test\n1,0,,val\n", NULL,
                   "# features: 5, first index: 1\n0 1:0.1 4:-3e-30\n0\n",
                   "{\"classes\": [\"0\", \"1\", \"2\", \"3\"],"

@@ -37,7 +37,7 @@ static consm_status save(void)
     return npz_save(rich, written);
 }
 
-/* The seed holds the eight files one behind the other, each after its length. */
+/* The seed holds the eight files one after the other, each after its length. */
 static consm_status read_planetoid(void)
 {
     struct file_map file[PLANETOID_FILES];

@@ -67,7 +67,7 @@ static void repeated_pairs(void **state)
     static const char edges[] = "source,target,weight\na,b,1\nb,a,4\nb,c,2\nb,c,0.5\nc,a,7\na,c,7\n"
                                 "a,b,4\n";
     static const char *const nodes[] = {"id,label\na,x\nb,y\nc,x\n", "id,label\nc,x\nb,y\na,x\n"};
-    for (int order = 0; order < 2; order++) { /* whoever has the lower number */
+    for (int order = 0; order < 2; order++) { /* either node may have the lower number */
         struct dataset *d;
         struct csr *g;
         struct edge_facts facts;
@@ -90,7 +90,7 @@ static void repeated_pairs(void **state)
         OK(open_folder(&d, edges, nodes[order], &(struct data_options){.duplicates = "error"}));
         FAILS(dataset_graph(&g, d, NULL), CONSM_EFORMAT, "2 pairs of nodes listed");
         dataset_free(d);
-        /* Both directions with one weight are no contradiction. */
+        /* Both directions with one weight do not contradict. */
         OK(open_folder(&d, "a,b,2\nb,a,2\n", nodes[order],
                        &(struct data_options){.duplicates = "error"}));
         assert_true(weight_of(d, "a", "b") == 2);

@@ -247,7 +247,7 @@ static void an_interrupted_refit_loses_nothing(void **state)
         e = (struct ear){0};
         r.request.resume = true;
         OK(model_train(&part, NULL, &r.request));
-        assert_int_equal(access(path, F_OK), -1); /* nothing is left to go on with */
+        assert_int_equal(access(path, F_OK), -1); /* nothing is left to resume */
         assert_int_equal(e.chose, 0);             /* nothing that chose was trained again */
         assert_true(e.refitted >= 3);
         assert_true(same_tensors(whole, part));

@@ -411,7 +411,7 @@ static void missing_files_are_left_out(void **state)
     assert_int_equal(sets.count, 0);
     struct robust_table table[ROBUST_TABLES];
     struct study_view v = {&o, NULL, sets.hashes, NULL};
-    assert_int_equal(robust_tables(table, &v), 3); /* DICE, random, PGD; ConSM is not asked for */
+    assert_int_equal(robust_tables(table, &v), 3); /* DICE, random, PGD; ConSM was not requested */
     assert_int_equal(table[0].plant, PLANT_DICE);
     sets_free(&sets);
     if (before)

@@ -65,7 +65,7 @@ static void a_split_without_validation(void **state)
     for (int i = 8; i < 20; i++)
         assert_int_equal(r.role[i], SPLIT_TEST);
     roles_free(&r);
-    for (int i = 0; i < 20; i++) /* now with validation: nobody is moved */
+    for (int i = 0; i < 20; i++) /* now with validation: no node is moved */
         d->role[i] = i < 8 ? SPLIT_TRAIN : i < 12 ? SPLIT_VAL : SPLIT_TEST;
     OK(roles_make(&r, d, "auto", 3, NULL));
     assert_int_equal(r.held_out, 0);

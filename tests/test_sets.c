@@ -91,7 +91,7 @@ static void saved_sets_are_the_same(void **state)
     consm_model_free(loaded);
     model = trained(data, "0", 3);
     OK(consm_predict(&one, model, data, 1));
-    assert_null(one->in_set); /* nobody asked */
+    assert_null(one->in_set); /* not requested */
     consm_prediction_free(one);
     consm_model_free(model);
     consm_dataset_free(data);

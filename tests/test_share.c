@@ -539,7 +539,7 @@ static void other_files(void **state)
     }
 }
 
-/* Rows of a table by id: one twice, one of nobody. */
+/* Rows of a table by id: one twice, one of an unknown node. */
 static void bad_rows(void **state)
 {
     (void)state;

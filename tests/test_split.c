@@ -88,7 +88,7 @@ static void paper_keeps_the_public_test_nodes(void **state)
     assert_int_equal(count[SPLIT_TEST], 1000);
     OK(split_make(role, d, "public", 3, NULL));
     assert_memory_equal(role, d->role, 1600);
-    d->role[1599] = SPLIT_NONE; /* 999 test nodes: somebody else's split */
+    d->role[1599] = SPLIT_NONE; /* 999 test nodes: not Planetoid's split */
     assert_false(split_is_planetoid(d));
     OK(split_make(role, d, "paper", 0, NULL));
     split_count(count, role, 1600);

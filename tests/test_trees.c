@@ -179,7 +179,7 @@ static void impossible_trees_are_refused(void **state)
         {0, FOREST_RIGHT, 3, "two children"},
         {0, FOREST_RIGHT, 5, "two children"},
         {0, FOREST_RIGHT, NAN, "two children"},
-        {5, FOREST_COLUMN, 0, "two children"}, /* a question with nothing behind it */
+        {5, FOREST_COLUMN, 0, "two children"}, /* a question without answers after it */
     };
     struct forest f;
     float numbers[SOUND * FOREST_COLUMNS];

@@ -137,7 +137,7 @@ class Trust(Kept):
 
     def clean(self, X: Optional[Graph] = None, *, drop: Union[float, Literal["auto"], None] = None,
               threshold: Optional[float] = None, add: int = 0) -> Cleaned:
-        """The graph without the edges that are trusted too little, and with pairs that may be missing.
+        """Returns the graph without distrusted edges, and optionally with suggested ones.
 
         Parameters
         ----------

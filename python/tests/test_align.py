@@ -1,4 +1,4 @@
-"""Labels, masks, features and weights that carry ids go to the nodes of those ids, whatever their order."""
+"""Labels, masks, features and weights with ids are matched to the nodes with those ids, in any order."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Whatever is passed in: an exception that names what was expected, never a crash or a silent answer."""
+"""Invalid input gives an exception that names what was expected, never a crash or a silent answer."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Manners of a guest in somebody's process: the GIL, Ctrl-C, threads, warnings, the import."""
+"""Behaviour inside the caller's process: the GIL, Ctrl-C, threads, warnings, the import."""
 from __future__ import annotations
 
 import os

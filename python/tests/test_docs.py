@@ -1,4 +1,4 @@
-"""The manual and the notebooks, run as they are written."""
+"""Runs the code of the manual and the notebooks as written."""
 from __future__ import annotations
 
 import json

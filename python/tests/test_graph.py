@@ -1,4 +1,4 @@
-"""Graphs from everything people have: the same graph must come out, and nothing may be lost."""
+"""Graphs from all supported objects: the same graph results, and nothing is lost."""
 from __future__ import annotations
 
 import os

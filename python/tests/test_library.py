@@ -1,4 +1,4 @@
-"""Where the package looks for its library."""
+"""Where the package searches for its library."""
 import os
 
 import pytest

@@ -1,4 +1,4 @@
-"""Fitting in: networkx's backends, PyTorch Geometric."""
+"""Integration with networkx's backends and PyTorch Geometric."""
 from __future__ import annotations
 
 import types

@@ -1,4 +1,4 @@
-"""What people who know scikit-learn and notebooks look for: curves, figures, thresholds, reasons, warnings."""
+"""Features that users of scikit-learn and notebooks expect: curves, figures, thresholds, reasons, warnings."""
 from __future__ import annotations
 
 import pickle

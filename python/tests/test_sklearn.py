@@ -1,4 +1,4 @@
-"""scikit-learn's manners: its own checks, searches and cross-validation over node sets."""
+"""Compatibility with scikit-learn: its own checks, searches and cross-validation over node sets."""
 from __future__ import annotations
 
 import pickle

@@ -100,7 +100,7 @@ static void mark_winner(struct span *s, int64_t winner)
     double best[2] = {-INFINITY, -INFINITY}, last = 0;
     for (int pass = 0; pass < 2; pass++) {
         bool taken = best[1] > -INFINITY && best[1] >= best[0];
-        int part = 0; /* 1: the student; 2: the winner goes on */
+        int part = 0; /* 1: the student; 2: the winner continues */
         last = 0;
         for (int64_t i = 0; winner > 0 && i < s->count; i++) {
             struct curve_point *p = &s->point[i];

@@ -14,7 +14,7 @@ struct curve_point {
     double candidate, number, loss;
     double score;    /* validation metric; -2: not known yet */
     double backbone; /* of enum config_backbone, of a candidate */
-    double chosen;   /* 1: the run went on from this update of a candidate, or from a later one */
+    double chosen;   /* 1: the run continued from this update of a candidate, or from a later one */
 };
 enum { CURVE_COLUMNS = sizeof(struct curve_point) / sizeof(double) };
 

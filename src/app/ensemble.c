@@ -14,7 +14,7 @@ static int64_t votes(const struct consm_model *m)
     return sum;
 }
 
-/* predicts: the sessions are of those who predict. */
+/* predicts: use the sessions of the parts that predict. */
 static consm_status each_session(const struct consm_model *model, bool predicts,
                                  const struct problem *problem, struct backend *backend,
                                  model_part_fn use, void *ctx)

@@ -1,6 +1,6 @@
 /* Builds a new base for a growing graph after many changes. That takes time for the whole graph, so
- * a thread of its own does it: readers and writers go on, and what they change meanwhile is carried
- * over to the new base when it is ready. */
+ * a separate thread does it. Readers and writers continue meanwhile; their changes are applied to
+ * the new base when it is ready. */
 #include "app/growing.h"
 
 #include <string.h>

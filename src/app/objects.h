@@ -259,7 +259,7 @@ const struct model_def *model_equations(const struct consm_model *m);
 /* Gives a model its definition; one of the caller's own is copied. */
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
 /* Copies what evaluation needs from a trained session: definition, configuration, seed, tensors;
- * also of trees that predict in its place. */
+ * also of trees that predict instead. */
 consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom);
 /* Adds the rest: facts about the data, calibration, metrics of every role from logits (n, c). */
 consm_status model_complete(struct consm_model *m, const struct training_request *request,

@@ -199,7 +199,7 @@ static void note_refit(struct consm_model *m, const struct consm_model *part,
     m->refit.updates += train_updates(&part->result.lengths);
 }
 
-/* A part of the model m, and the trees that predict in its place. */
+/* A part of the model m, and the trees that predict instead. */
 static consm_status refit_both(struct consm_model *m, struct consm_model *part,
                                const struct training_request *request, const struct roles *all)
 {

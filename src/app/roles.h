@@ -12,7 +12,7 @@ struct roles {
     int64_t count[4];
     int64_t held_out; /* validation nodes taken from the training nodes */
     /* Nodes whose labels calibrate prediction sets: their role is SPLIT_NONE. */
-    uint8_t *calibrates; /* (n), or NULL: nobody does */
+    uint8_t *calibrates; /* (n), or NULL: none */
     int64_t calibrating;
 };
 

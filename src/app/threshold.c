@@ -51,7 +51,7 @@ struct folding {
     int64_t unsaved; /* updates since the last checkpoint */
 };
 
-/* Goes on where a checkpoint says that the folds were. */
+/* Resumes the folds from a checkpoint. */
 static consm_status take_course(struct folding *g)
 {
     consm_status st = CONSM_OK;

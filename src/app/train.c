@@ -143,7 +143,7 @@ bool options_race_trees(const struct model_def *model, const struct config *c)
     return strcmp(model->name, "consm") == 0 && c->backbone == BACKBONE_AUTO;
 }
 
-/* Whether trees that somebody asked for can take part, and fit into memory. */
+/* Whether requested trees can take part, and fit into memory. */
 static consm_status check_trees(const struct dataset *d, const struct roles *roles,
                                 const struct consm_options *o)
 {

@@ -1,5 +1,5 @@
 /* Memory: 64-byte aligned blocks from a replaceable hook, counted. Every block has 64 bytes of
- * slack behind its end, so that a vector load (never a store) may read past the last element.
+ * slack after its end, so that a vector load (never a store) may read past the last element.
  * AddressSanitizer still reports such reads. */
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
@@ -36,7 +36,7 @@ consm_status mem_copy_texts(char ***out, char *const *text, int64_t count);
 #define ZNEW(p, n)                                                                     \
     (((p) = mem_zalloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM \
                                                           : (consm_status)CONSM_OK)
-/* TRY(GROW(p, used, capacity, more)): room for `more` elements behind the first `used`. */
+/* TRY(GROW(p, used, capacity, more)): room for `more` elements after the first `used`. */
 #define GROW(p, used, capacity, more) \
     mem_reserve((void **)&(p), (size_t)(used), &(capacity), (size_t)(more), sizeof *(p))
 

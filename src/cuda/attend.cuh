@@ -26,7 +26,7 @@ struct attend {
     float slope;
     struct drop drop;
     int pieces, together, shift; /* lanes a head; heads side by side; 2^shift lanes a group */
-    bool shared;                 /* an entry's random bits lie in one word */
+    bool shared;                 /* an entry's random bits are in one word */
 };
 
 /* The position of a lane, in turn `turn` of a long head. */

@@ -13,7 +13,7 @@ enum { HUB = 128 };
 /* A row's values of one or several adjacent heads, for a warp or a whole block. */
 struct strip {
     int64_t count, stride; /* of values; from one to the next */
-    int heads;             /* that lie side by side: a power of two, a warp at most */
+    int heads;             /* adjacent heads: a power of two, at most a warp */
     int thread, threads;
     bool block;
 };

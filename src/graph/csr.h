@@ -131,7 +131,7 @@ void csr_drop_transpose(struct csr *a);
 /* Position of entry (row, col), or -1. O(log degree). */
 int64_t csr_find(const struct csr *a, int64_t row, int32_t col);
 
-/* row (nnz): the row each entry stands in. */
+/* row (nnz): the row of each entry. */
 void csr_entry_rows(int32_t *row, const struct csr *a);
 
 /* First row whose entries begin at or after entry; divides rows evenly by non-zeros. */

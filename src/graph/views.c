@@ -127,7 +127,7 @@ done:
     return st;
 }
 
-/* An entry of the two-hop matrix stands for two steps. */
+/* An entry of the two-hop matrix means two steps. */
 static consm_status cut_part(struct csr **out, const struct views *part, enum view kind)
 {
     const struct csr *whole = views_get(part->whole, kind);

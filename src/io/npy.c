@@ -176,7 +176,7 @@ bool npy_is_pickled(size_t *header, const uint8_t *bytes, size_t size)
     return memmem(bytes + start, length, "'descr': '|O'", 13) != NULL;
 }
 
-/* The widths that a kind may have: bit w stands for w bytes. */
+/* The widths that a kind may have: bit w means w bytes. */
 static unsigned widths_of(char kind)
 {
     switch (kind) {

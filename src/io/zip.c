@@ -65,7 +65,7 @@ zip_fail(consm_status code, const struct zip *z, uint64_t at, const char *format
     return status_fail(code, "%s: byte %llu: %s", z->file, (unsigned long long)at, text);
 }
 
-/* Where the directory lies and what it holds. */
+/* The position and content of the directory. */
 struct directory {
     uint64_t at, bytes, count;
     uint64_t end; /* of all members and the directory */

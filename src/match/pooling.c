@@ -232,7 +232,7 @@ struct mapping {
     atomic_int_fast64_t next;
 };
 
-/* Threads take sets one by one, so that a large one delays nobody. */
+/* Threads take sets one by one, so that a large one does not delay the others. */
 static void map_worker(void *arg, struct worker who)
 {
     struct mapping *q = arg;

@@ -33,7 +33,7 @@ static bool ascending(const struct index *index)
     return true;
 }
 
-/* Who adds up which blocks. */
+/* Which rank adds up which blocks. */
 static consm_status block_axis(struct axis **out, struct compiled *c, const struct instr *in,
                                const struct sum_shape *s, const struct axis *rows)
 {

@@ -10,7 +10,7 @@
  * 100 rounds. A centre that loses all points moves to the point farthest from its own. */
 consm_status ot_kmeans(float *r, const float *h, int64_t c, int64_t n, int64_t f, uint64_t seed);
 
-/* The k-means++ start alone: c distinct positions among the points while there are so many. */
+/* Only the k-means++ start: c distinct positions among the points, if there are that many. */
 consm_status ot_kmeans_start(float *r, const float *h, int64_t c, int64_t n, int64_t f,
                              uint64_t seed);
 

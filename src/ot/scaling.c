@@ -16,7 +16,7 @@ static const double NEWTON_REACH = 10;   /* of log u, beyond which the model mea
 
 struct ot_scaling {
     int64_t c, n, stride; /* stride: n rounded up to whole lanes */
-    double *kernel;       /* (c, stride) of the set; the columns behind n hold 1 and have no mass */
+    double *kernel;       /* (c, stride) of the set; the columns after n hold 1 and have no mass */
     double *mass, *v;     /* (stride) 1, and 1 / Σ_k u_k K_kl */
     double *u, *row;      /* (c) factors, and Σ_l u_k K_kl v_l */
     double *a;            /* (c) what row should be: n / c */

@@ -32,7 +32,7 @@ struct ot_sinkhorn_work {
     double epsilon, tolerance;
     int64_t iterations, max_iterations;
     const double *cost; /* (c, n) */
-    double *kernel;     /* (c, stride); the columns behind n hold 1 and have no mass */
+    double *kernel;     /* (c, stride); the columns after n hold 1 and have no mass */
     double *a, *b;      /* (c), (stride) masses, of total 1 */
     double *f;          /* (c) potentials of the references */
     double *u, *v;      /* (c), (stride) scaling of the kernel */

@@ -1,6 +1,6 @@
 /* Many Sinkhorn problems on a team of threads. Threads take problems one by one, so a large one
- * delays nobody. One thread solves each problem, so the result does not depend on the team's size.
- */
+ * does not delay the others. One thread solves each problem, so the result does not depend on the
+ * team's size. */
 #include "ot/sinkhorn.h"
 
 #include "base/alloc.h"

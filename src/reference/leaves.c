@@ -19,7 +19,7 @@ done:
     return st;
 }
 
-/* field = a copy of count things at from; NULL of NULL */
+/* field = a copy of count elements at from; NULL of NULL */
 #define COPY(field, which, from, count)                            \
     do {                                                           \
         (field) = NULL;                                            \

@@ -197,7 +197,7 @@ void report_graph(struct report *r, const struct graph_view *g)
         text_free(&json);
         return;
     }
-    item->text = json.data; /* handed over */
+    item->text = json.data; /* the item owns it now */
 }
 
 /* ---- files --------------------------------------------------------------- */

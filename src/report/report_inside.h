@@ -6,7 +6,7 @@
 
 enum item_kind { ITEM_SECTION, ITEM_TABLE, ITEM_FIGURE, ITEM_GRAPH };
 
-/* One thing in the body of the report; which fields are set depends on the kind. */
+/* One item in the body of the report; its kind decides which fields are set. */
 struct report_item {
     enum item_kind kind;
     char *title, *text; /* section: title and intro; text: the paragraph; graph: name and JSON */

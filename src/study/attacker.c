@@ -74,7 +74,7 @@ static const float *parameter(const struct attacker *a, const char *name)
     return a->value + params->item[params_find(params, name)].offset;
 }
 
-/* X W1, the surrogate's other numbers lie in its store. */
+/* X W1; the surrogate's other numbers are in its store. */
 static consm_status read_surrogate(struct attacker *a)
 {
     consm_status st = CONSM_OK;

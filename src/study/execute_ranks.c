@@ -117,7 +117,7 @@ done:
     return st;
 }
 
-/* Checks that all have the same list; nobody adds to the record before the last has read it. */
+/* Checks that all have the same list; no rank adds to the record before the last has read it. */
 static consm_status compare_jobs(const struct execution *x)
 {
     consm_status st = CONSM_OK;

@@ -85,8 +85,8 @@ struct procedure {
     consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
     double (*fraction)(const struct session *s); /* of fit()'s time; NULL: by epochs */
     void (*close)(struct session *s);            /* frees s->own */
-    /* Who predicts in its place once it is trained (session_answers), and how many rounds that one
-     * had; may return NULL. */
+    /* The session that predicts instead once it is trained (session_answers), and its number of
+     * rounds; may return NULL. */
     struct session *(*predicts)(struct session *s, int64_t *rounds);
     /* One coefficient per undirected edge after training; NULL: see model_def.coefficients. */
     consm_status (*coefficients)(struct session *s, float *w, const struct edges *edges);

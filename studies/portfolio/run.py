@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Trains every configuration of space.py on every task of tasks.py and writes down how it went.
+"""Trains every configuration of space.py on every task of tasks.py and records the results.
 
-A line of the record is one run: validation along the way (the best so far after 5, 10, 20 … updates),
-and the figures of the nodes that judge, read once, at the end. Runs that are in the record are not
-done again. Workers on a card take the larger graphs first, workers on processors the smaller ones.
+A line of the record is one run: the best validation so far after 5, 10, 20 … updates, and the figures of the
+judging nodes, read once, at the end. Runs that are in the record are not repeated. Workers on a card take the
+larger graphs first, workers on processors the smaller ones.
 
 usage: run.py RECORD.jsonl --data FOLDER [--configs 200] [--card 6] [--cpu 8] [--seconds 540]
 """

@@ -1,6 +1,6 @@
-"""The configurations a portfolio may be made of: known good ones first, then draws from a space.
+"""The configurations that a portfolio may contain: known good ones first, then draws from a space.
 
-Draws depend on their number alone, so that a list can grow without changing what is in it.
+A draw depends only on its number, so that a list can grow without changing its earlier entries.
 """
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The tasks a portfolio is learned from: graphs of many kinds, each with few labels and with many.
+"""The tasks that a portfolio is learned from: graphs of many kinds, each with few labels and with many.
 
-A task is a graph and a draw of roles: who trains, who validates, who judges. The six graphs of the
-paper take part without their test nodes, which never get a role here, so that no choice is made with
-their test figures in sight.
+A task is a graph and a draw of roles: training, validation and judging nodes. The six graphs of the paper
+take part without their test nodes, which never get a role here, so that no choice uses their test figures.
 """
 from __future__ import annotations
 

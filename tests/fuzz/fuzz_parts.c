@@ -28,7 +28,7 @@ static void put(const char *path, const struct text_file *header, const struct t
         fwrite(at + 1, 1, length - (size_t)(at + 1 - text), f);
     }
     if (data->data)
-        fwrite(data->data, 1, data->size - !seal, f); /* the first has another line behind it */
+        fwrite(data->data, 1, data->size - !seal, f); /* another line follows the first */
     fclose(f);
 }
 

@@ -151,7 +151,8 @@ static bool is_number(const char *text)
 consm_status notes_kinds(uint8_t **out, const struct notes *n)
 {
     consm_status st = CONSM_OK;
-    uint8_t *other = NULL; /* (columns) bits: a text that is no number, one that is no truth */
+    uint8_t *other =
+        NULL; /* (columns) bits: a text that is not a number, one that is not true or false */
     *out = NULL;
     TRY(ZNEW(other, n->column.count + 1));
     for (size_t i = 0; i < n->count; i++) {

@@ -155,7 +155,7 @@ consm_status consm_save_choice(struct session *s, struct trial *t, struct sessio
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
     bool due = o->checkpoint_every > 0 && ++s->choice->unsaved >= o->checkpoint_every;
-    stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
+    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
     if (o->checkpoint && (stop || due)) {
         s->choice->unsaved = 0;
         TRY(snapshot_take(&t->at, &trial->learner));
@@ -231,8 +231,8 @@ done:
 /* ---- all of them --------------------------------------------------------- */
 
 /* Trains all candidates up to a rung and sorts them, best first. Those that the clock leaves out
- * have no validation and come last. Starts with the next one: a resumed run has the earlier ones
- * behind it. */
+ * have no validation and come last. Starts with the next one: a resumed run has finished the
+ * earlier ones. */
 static consm_status climb_all(struct field *f, int r)
 {
     consm_status st = CONSM_OK;

@@ -444,8 +444,8 @@ consm_status consm_repeat_student(struct session *s);
 consm_status consm_trial_options(struct train_options *out, const struct session *s,
                                  const struct trial *t);
 
-/* After every update of a candidate: makes a checkpoint when one is due, and stops when the
- * progress function asked for it. */
+/* After every update of a candidate: writes a checkpoint when one is due, and stops if the progress
+ * function asked for it. */
 consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
                                bool stop);
 
@@ -495,8 +495,8 @@ const char *consm_candidate_settings(int64_t number);
 /* Whether the graph, its features and the user's settings allow a candidate. */
 bool consm_candidate_fits(const struct session *s, int64_t number);
 
-/* Training labels, on average over the classes; from so many on deep and wide networks take part,
- * and trees. */
+/* Training labels, on average over the classes; deep and wide networks, and trees, take part from
+ * this many on. */
 enum { CONSM_MANY_LABELS = 50 };
 double consm_labels_a_class(const struct problem *p);
 

@@ -146,7 +146,7 @@ const int32_t *session_votes(const struct session *s)
     return s->options.vote ? s->options.vote : s->choice ? s->choice->vote : NULL;
 }
 
-/* The network of the repeated warm-up, as far as a checkpoint has it. */
+/* The network of the repeated warm-up, restored if a checkpoint has it. */
 static consm_status open_repeat(struct session **out, struct session *s, struct problem *problem)
 {
     consm_status st = CONSM_OK;

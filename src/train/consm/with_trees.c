@@ -1,9 +1,9 @@
-/* Boosted trees (train/trees.c) beside ConSM's candidate networks, an addition to the paper's
- * method: where features are a table of numbers, trees often predict better than any network (Tang
- * et al., GADBench, NeurIPS 2023). They are no backbone, for ConSM's losses need gradients. They
- * train once, with their own defaults, on the same training labels. They vote on what the student
- * learns, and where they validate better than ConSM's final model they predict in its place. Edges
- * are ConSM's in any case. */
+/* Boosted trees (train/trees.c) beside ConSM's candidate networks; not in the paper. If features
+ * are a table of numbers, trees often predict better than any network (Tang et al., GADBench,
+ * NeurIPS 2023). They cannot be a backbone, because ConSM's losses need gradients. They train once,
+ * with their own defaults, on the same training labels. They vote on what the student learns. If
+ * they validate better than ConSM's final model, they make the predictions; ConSM always scores the
+ * edges. */
 #include "train/consm/consm.h"
 
 #include "backends/plugin.h"
@@ -14,10 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Where nobody asked for trees, they take part if there are CONSM_MANY_LABELS a class to learn them
- * from, and if a round looks at no more numbers than this: nodes that train or validate, times
- * columns, times trees a round (two are counted at least). That is 0.5 s a round and a gigabyte of
- * memory at most. */
+/* By default trees take part if there are CONSM_MANY_LABELS labels a class, and if a round reads at
+ * most this many numbers: nodes that train or validate, times columns, times trees a round (at
+ * least two). That is at most 0.5 s a round and a gigabyte of memory. */
 static const double MOST_NUMBERS = 1 << 27;
 
 static double numbers_of(const struct session *s)
@@ -28,7 +27,7 @@ static double numbers_of(const struct session *s)
            (double)neighbour_columns_count(p->features) * (double)(trees > 2 ? trees : 2);
 }
 
-/* CONSM_ENOTFOUND where the plug-in is missing and somebody asked for trees. */
+/* CONSM_ENOTFOUND if the plug-in is missing and trees were requested. */
 static consm_status take_part(bool *out, const struct session *s)
 {
     const struct config *c = &s->options.config;
@@ -65,7 +64,8 @@ done:
     return st;
 }
 
-/* After every round: progress. A run that is stopped here trains its trees anew when it goes on. */
+/* After every round: reports progress. A run that is stopped here trains its trees anew when it
+ * resumes. */
 static consm_status tell(struct session *s, const struct session *trees, double loss, double val)
 {
     consm_status st = CONSM_OK;
