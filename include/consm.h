@@ -759,6 +759,13 @@ CONSM_API consm_status consm_score_edges_on(struct consm_edge_scores **out,
                                             int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
 
+/* Scores the edges of some nodes of a predictor's graph, with the same results. The trust of other
+ * models than ConSM is computed from the ends of these edges; that of ConSM needs the whole graph
+ * once, and once more after a growing graph changed. */
+CONSM_API consm_status consm_predictor_edges(struct consm_edge_scores **out,
+                                             struct consm_predictor *predictor, const int64_t *node,
+                                             int64_t count);
+
 /* Suggests missing edges: the `most` pairs with the highest trust that are not edges, or fewer.
  * Candidates are pairs that are close in the model's embedding or in their features. The score is
  * what the pair would have as an edge; it is less reliable than that of an edge. kept is 1 for all.
@@ -852,6 +859,11 @@ CONSM_API consm_status consm_explain(struct consm_explanation **out,
                                      const struct consm_model *model,
                                      const struct consm_dataset *dataset, int64_t node,
                                      const struct consm_explain_options *options);
+/* As consm_explain(), with a predictor that is open: nothing is prepared again. On a growing graph
+ * an ordinary dataset is made once after each change. Ignores options->threads. */
+CONSM_API consm_status consm_predictor_explain(struct consm_explanation **out,
+                                               struct consm_predictor *predictor, int64_t node,
+                                               const struct consm_explain_options *options);
 CONSM_API void consm_explanation_free(struct consm_explanation *explanation);
 
 /* Returns the name of a feature of the model. Without a name it writes its number into buffer. */

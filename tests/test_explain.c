@@ -342,7 +342,88 @@ static void certain_models_have_reasons(void **state)
     assert_near(model_log_odds(&m, sure, 1), -45 - log1p(exp(-40)), 1e-9);
 }
 
-/* The values in an explanation are those of the graph. */
+/* The edges of some nodes have the trust that they have among all, bit by bit. */
+static void edges_of_nodes(struct consm_predictor *p, const struct consm_model *m,
+                           const struct consm_dataset *d)
+{
+    static const int64_t asked[] = {3, 17, 3, 40};
+    struct consm_edge_scores *some, *all;
+    int64_t expected = 0;
+    OK(consm_score_edges(&all, m, d, 1));
+    OK(consm_predictor_edges(&some, p, asked, 4));
+    for (int64_t e = 0; e < all->edges; e++) {
+        bool mine = false;
+        for (int k = 0; k < 4; k++)
+            mine = mine || all->from[e] == asked[k] || all->to[e] == asked[k];
+        if (!mine)
+            continue;
+        int64_t at = expected++;
+        assert_true(at < some->edges);
+        assert_true(some->from[at] == all->from[e] && some->to[at] == all->to[e]);
+        assert_true(some->score[at] == all->score[e] && some->kept[at] == all->kept[e]);
+        assert_true(some->low[at] == all->low[e] || (isnan(some->low[at]) && isnan(all->low[e])));
+    }
+    assert_true(expected > 4 && some->edges == expected);
+    consm_edge_scores_free(some);
+    consm_edge_scores_free(all);
+}
+
+static void same_explanation(const struct consm_explanation *a, const struct consm_explanation *b)
+{
+    assert_true(a->label == b->label && a->edges == b->edges && a->features == b->features);
+    assert_true(a->probability == b->probability && a->edges > 0 && a->neighbours > 0);
+    assert_memory_equal(a->edge_log_odds, b->edge_log_odds, (size_t)a->edges * sizeof(float));
+    assert_memory_equal(a->edge_trust, b->edge_trust, (size_t)a->edges * sizeof(float));
+    assert_memory_equal(a->neighbour_probability, b->neighbour_probability,
+                        (size_t)a->neighbours * sizeof(float));
+    assert_memory_equal(a->feature_log_odds, b->feature_log_odds,
+                        (size_t)a->features * sizeof(float));
+}
+
+/* An open predictor explains and scores as the calls that open everything anew, also on a graph
+ * that has grown since. */
+static void predictors_answer(void **state)
+{
+    (void)state;
+    static const char *const models[][2] = {{"gcn", "1"}, {"consm", "1"}, {"gat", "2"}};
+    for (int i = 0; i < 3; i++) {
+        struct case_ c;
+        struct consm_predictor *p;
+        struct consm_graph *g;
+        struct consm_dataset *later;
+        struct consm_explanation *e, *other;
+        const int64_t from[] = {3, 17}, to[] = {40, 40}, none[] = {99};
+        struct consm_edge_scores *refused;
+        case_open(&c, "csbm:nodes=60,degree=6,features=8", models[i][0], models[i][1]);
+        OK(consm_predictor_new(&p, c.model, c.data, 1));
+        edges_of_nodes(p, c.model, c.data);
+        OK(consm_explain(&e, c.model, c.data, 3, NULL));
+        OK(consm_predictor_explain(&other, p, 3, NULL));
+        same_explanation(e, other);
+        consm_explanation_free(other);
+        FAILS(consm_predictor_explain(&other, p, 60, NULL), CONSM_ENOTFOUND, "does not exist");
+        FAILS(consm_predictor_edges(&refused, p, none, 1), CONSM_ENOTFOUND, "99");
+        consm_explanation_free(e);
+        consm_predictor_free(p);
+        OK(consm_graph_new(&g, c.data));
+        OK(consm_predictor_new_on(&p, c.model, g, 1));
+        edges_of_nodes(p, c.model, c.data);
+        OK(consm_graph_add_edges(g, from, to, NULL, 2));
+        OK(consm_graph_dataset(&later, g));
+        edges_of_nodes(p, c.model, later);
+        OK(consm_explain(&e, c.model, later, 3, NULL));
+        OK(consm_predictor_explain(&other, p, 3, NULL));
+        same_explanation(e, other);
+        consm_explanation_free(e);
+        consm_explanation_free(other);
+        consm_predictor_free(p);
+        consm_graph_free(g);
+        consm_dataset_free(later);
+        case_close(&c);
+    }
+}
+
+/* The values behind the effects are those of the graph. */
 static void effects_have_their_values(void **state)
 {
     struct case_ c;
@@ -430,6 +511,7 @@ int main(void)
         cmocka_unit_test(limits_classes_and_faults),
         cmocka_unit_test(certain_models_have_reasons),
         cmocka_unit_test(effects_have_their_values),
+        cmocka_unit_test(predictors_answer),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Trust scores through the public interface. */
-#include "app/objects.h"
+#include "app/predictor.h"
 #include "base/given.h"
 #include "train/session.h"
 
@@ -94,6 +94,27 @@ consm_status consm_score_edges_on(struct consm_edge_scores **out, const struct c
     TRY(model_on_device(model, dataset, device, threads, read_trust, scores));
     *out = scores;
     return CONSM_OK;
+done:
+    consm_edge_scores_free(scores);
+    return st;
+}
+
+consm_status consm_predictor_edges(struct consm_edge_scores **out, struct consm_predictor *p,
+                                   const int64_t *number, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    struct consm_edge_scores *scores = NULL;
+    struct edge_trust trust = {0};
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, p, number));
+    if (count < 1)
+        TRY(status_fail(CONSM_EINVAL, "%lld nodes: expected one or more", (long long)count));
+    TRY(ZNEW(scores, 1));
+    TRY(predictor_edges_of(&trust, p, number, count));
+    TRY(take(scores, &trust));
+    *out = scores;
+    scores = NULL;
 done:
     consm_edge_scores_free(scores);
     return st;

@@ -1,7 +1,10 @@
 /* Explains a node's label: removes edges, neighbours and features in turn, and lists first what
  * changes the label's log-odds most. explain_values.c adds the values. */
 #include "app/explain_values.h"
+#include "app/growing.h"
 #include "app/occlude.h"
+#include "app/predictor.h"
+#include "backends/open.h"
 #include "base/given.h"
 #include "base/sized.h"
 
@@ -240,48 +243,93 @@ done:
 
 /* ---- the call ------------------------------------------------------------ */
 
-struct call {
-    struct inquest *inquest;
-    const struct consm_dataset *dataset;
-};
-
-static consm_status node_keys(uint64_t **key, const struct consm_model *model,
-                              const struct consm_dataset *dataset)
-{
-    *key = NULL;
-    return model->structural ? prepare_keys(key, dataset->data) : CONSM_OK;
-}
-
-static consm_status explain(void *ctx, const struct consm_model *model,
-                            const struct problem *problem, struct backend *backend)
+static consm_status explain(struct inquest *q, struct consm_predictor *p)
 {
     consm_status st = CONSM_OK;
-    const struct call *call = ctx;
-    struct inquest *q = call->inquest;
     struct consm_explanation *out = q->out;
-    struct consm_predictor *predictor = NULL;
+    const struct consm_model *model = p->model;
+    struct backend *backend = NULL;
     uint64_t *key = NULL;
-    q->problem = problem;
-    TRY(node_keys(&key, model, call->dataset));
-    if (!problem->sparse)
+    q->problem = &p->problem;
+    if (model->structural)
+        TRY(prepare_keys(&key, p->dataset->data));
+    if (!q->problem->sparse)
         TRY(column_moments(q));
-    TRY(NEW(q->probability, problem->classes));
-    TRY(consm_predictor_new(&predictor, model, call->dataset, q->options.threads));
-    TRY(setting_open(&q->setting, predictor, problem, backend, q->node, key, q->mean));
+    TRY(NEW(q->probability, model->classes));
+    TRY(backend_open(&backend, NULL, p->threads));
+    TRY(setting_open(&q->setting, p, q->problem, backend, q->node, key, q->mean));
     out->label = q->options.of_label ? q->options.label : -1;
     TRY(setting_probability(q->probability, &out->log_odds, out->label, &q->setting, NULL));
     if (out->label < 0)
-        out->label = metrics_decide(q->probability, problem->classes, &model->decision);
+        out->label = metrics_decide(q->probability, model->classes, &model->decision);
     out->probability = q->probability[out->label];
     TRY(hold(q));
-    TRY(explain_values(out, predictor, call->dataset->data, problem, backend));
+    TRY(explain_values(out, p));
 done:
     setting_close(&q->setting);
-    consm_predictor_free(predictor);
+    backend_close(backend);
     mem_free(q->probability);
     mem_free(q->mean);
     mem_free(q->deviation);
     mem_free(key);
+    return st;
+}
+
+static consm_status check_options(struct inquest *q, const struct consm_model *model,
+                                  const struct consm_explain_options *options)
+{
+    consm_status st = CONSM_OK;
+    if (options)
+        TRY(sized_take(&q->options, sizeof q->options, options,
+                       SIZED_UP_TO(struct consm_explain_options, progress_ctx)));
+    if (q->options.limit < 0)
+        return status_fail(CONSM_EINVAL, "limit %lld: expected 0 or more",
+                           (long long)q->options.limit);
+    if (q->options.of_label && (q->options.label < 0 || q->options.label >= model->classes))
+        return status_fail(CONSM_EINVAL, "label %d: expected 0 to %d", q->options.label,
+                           model->classes - 1);
+    q->options.limit = q->options.limit ? q->options.limit : DEFAULT_LIMIT;
+done:
+    return st;
+}
+
+/* On the predictor's dataset. */
+static consm_status answer(struct consm_explanation **out, struct inquest *q,
+                           struct consm_predictor *p, int64_t number)
+{
+    consm_status st = CONSM_OK;
+    if (number < 0 || number >= p->problem.nodes)
+        return status_fail(CONSM_ENOTFOUND, "node %lld does not exist: there are %lld nodes",
+                           (long long)number, (long long)p->problem.nodes);
+    TRY(ZNEW(q->out, 1));
+    q->out->node = q->node = number;
+    TRY(explain(q, p));
+    *out = q->out;
+    q->out = NULL;
+done:
+    consm_explanation_free(q->out);
+    return st;
+}
+
+consm_status consm_predictor_explain(struct consm_explanation **out, struct consm_predictor *p,
+                                     int64_t number, const struct consm_explain_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct inquest q = {.options = {.size = sizeof q.options}};
+    struct consm_predictor *inner;
+    struct version *v = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, p));
+    TRY(check_options(&q, p->model, options));
+    if (!p->graph)
+        return answer(out, &q, p, number);
+    v = version_hold(p->graph);
+    TRY(live_lock(&inner, p, v));
+    st = answer(out, &q, inner, number);
+    live_unlock(p);
+done:
+    version_release(p ? p->graph : NULL, v);
     return st;
 }
 
@@ -290,31 +338,16 @@ consm_status consm_explain(struct consm_explanation **out, const struct consm_mo
                            const struct consm_explain_options *options)
 {
     consm_status st = CONSM_OK;
-    struct inquest q = {.options = {.size = sizeof q.options}, .node = number};
-    struct call call = {&q, dataset};
+    struct inquest q = {.options = {.size = sizeof q.options}};
+    struct consm_predictor *p = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
-    if (options)
-        TRY(sized_take(&q.options, sizeof q.options, options,
-                       SIZED_UP_TO(struct consm_explain_options, progress_ctx)));
-    if (q.options.limit < 0)
-        return status_fail(CONSM_EINVAL, "limit %lld: expected 0 or more",
-                           (long long)q.options.limit);
-    if (q.options.of_label && (q.options.label < 0 || q.options.label >= model->classes))
-        return status_fail(CONSM_EINVAL, "label %d: expected 0 to %d", q.options.label,
-                           model->classes - 1);
-    if (number < 0 || number >= dataset->data->nodes)
-        return status_fail(CONSM_ENOTFOUND, "node %lld does not exist: there are %lld nodes",
-                           (long long)number, (long long)dataset->data->nodes);
-    q.options.limit = q.options.limit ? q.options.limit : DEFAULT_LIMIT;
-    TRY(ZNEW(q.out, 1));
-    q.out->node = number;
-    TRY(model_on_dataset(model, dataset, q.options.threads, explain, &call));
-    *out = q.out;
-    q.out = NULL;
+    TRY(check_options(&q, model, options));
+    TRY(consm_predictor_new(&p, model, dataset, q.options.threads));
+    TRY(answer(out, &q, p, number));
 done:
-    consm_explanation_free(q.out);
+    consm_predictor_free(p);
     return st;
 }
 

@@ -13,22 +13,10 @@
 
 /* ---- edges --------------------------------------------------------------- */
 
-/* Trust of the edge between two nodes, left < right; NaN if there is none. The list is in row
- * order. */
-static float trust_of(const struct edge_trust *t, int32_t left, int32_t right)
+static float trust_of(const struct edge_trust *t, int32_t a, int32_t b)
 {
-    int64_t low = 0, high = t->edges->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        int32_t l = t->edges->left[middle], r = t->edges->right[middle];
-        if (l < left || (l == left && r < right))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found =
-        low < t->edges->count && t->edges->left[low] == left && t->edges->right[low] == right;
-    return found ? t->score[low] : NAN;
+    int64_t at = trust_find(t, a < b ? a : b, a < b ? b : a);
+    return at >= 0 ? t->score[at] : NAN;
 }
 
 static float weight_of(const struct csr *graph, int64_t a, int64_t b)
@@ -37,25 +25,36 @@ static float weight_of(const struct csr *graph, int64_t a, int64_t b)
     return entry >= 0 && graph->val ? graph->val[entry] : 1;
 }
 
-static consm_status add_trust(struct consm_explanation *e, const struct consm_model *model,
-                              const struct problem *problem, struct backend *backend)
+static consm_status add_trust(struct consm_explanation *e, struct consm_predictor *p)
 {
     consm_status st = CONSM_OK;
     struct edge_trust trust = {0};
+    int32_t *from = NULL, *to = NULL, self = (int32_t)e->node;
+    int64_t count = 0;
     TRY(NEW(e->edge_trust, e->edges));
     TRY(NEW(e->neighbour_trust, e->neighbours));
     TRY(NEW(e->neighbour_weight, e->neighbours));
-    TRY(model_trust(&trust, model, problem, backend));
+    TRY(NEW(from, e->edges + e->neighbours + 1));
+    TRY(NEW(to, e->edges + e->neighbours + 1));
+    for (int64_t i = 0; i < e->edges; i++) {
+        from[count] = e->edge_from[i];
+        to[count++] = e->edge_to[i];
+    }
+    for (int64_t i = 0; i < e->neighbours; i++) {
+        from[count] = self;
+        to[count++] = e->neighbour[i];
+    }
+    TRY(predictor_trust(&trust, p, from, to, count));
     for (int64_t i = 0; i < e->edges; i++)
         e->edge_trust[i] = trust_of(&trust, e->edge_from[i], e->edge_to[i]);
     for (int64_t i = 0; i < e->neighbours; i++) {
-        int32_t other = e->neighbour[i], self = (int32_t)e->node;
-        e->neighbour_trust[i] =
-            trust_of(&trust, other < self ? other : self, other < self ? self : other);
-        e->neighbour_weight[i] = weight_of(problem->graph, self, other);
+        e->neighbour_trust[i] = trust_of(&trust, self, e->neighbour[i]);
+        e->neighbour_weight[i] = weight_of(p->problem.graph, self, e->neighbour[i]);
     }
-    edge_trust_free(&trust);
 done:
+    edge_trust_free(&trust);
+    mem_free(from);
+    mem_free(to);
     return st;
 }
 
@@ -156,14 +155,12 @@ done:
     return st;
 }
 
-consm_status explain_values(struct consm_explanation *e, struct consm_predictor *p,
-                            const struct dataset *d, const struct problem *problem,
-                            struct backend *backend)
+consm_status explain_values(struct consm_explanation *e, struct consm_predictor *p)
 {
     consm_status st = CONSM_OK;
-    TRY(add_trust(e, p->model, problem, backend));
-    TRY(add_people(e, p, d));
-    TRY(add_columns(e, problem));
+    TRY(add_trust(e, p));
+    TRY(add_people(e, p, p->dataset->data));
+    TRY(add_columns(e, &p->problem));
 done:
     return st;
 }

@@ -35,8 +35,8 @@ static uint64_t key_of(const struct consm_predictor *p, const struct version *v,
     return v ? structural_key(version_id(v, number, buffer)) : p->problem.key[number];
 }
 
-static consm_status check_numbers(const struct consm_predictor *p, const struct version *v,
-                                  const int64_t *number, int64_t count)
+consm_status predictor_check(const struct consm_predictor *p, const struct version *v,
+                             const int64_t *number, int64_t count)
 {
     int64_t nodes = v ? v->nodes : p->problem.nodes;
     for (int64_t k = 0; k < count; k++)
@@ -53,7 +53,7 @@ static consm_status asked_new(struct asked *out, const struct consm_predictor *p
     const struct csr_rows graph = rows_of(p, v);
     int64_t room = count;
     bool beside = p->model->sets.coverage > 0;
-    TRY(check_numbers(p, v, number, count));
+    TRY(predictor_check(p, v, number, count));
     for (int64_t k = 0; beside && k < count; k++)
         room += csr_row(&graph, number[k]).count;
     out->count = out->all = count;

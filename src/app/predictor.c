@@ -46,16 +46,17 @@ consm_status consm_predictor_new(struct consm_predictor **out, const struct cons
     TRY(GIVEN(out, model, dataset));
     TRY(ZNEW(p, 1));
     pthread_mutex_init(&p->lock, NULL);
+    pthread_mutex_init(&p->trust_lock, NULL);
     p->model = model;
     p->dataset = dataset_hold((struct consm_dataset *)dataset);
-    p->threads = threads;
     p->largest = LARGEST;
     p->rows_do = !model->structural;
     TRY(dataset_prepared(&p->prepared, dataset));
     TRY(prepare_whole(p->prepared, "a prediction of some nodes"));
+    p->threads = threads == 0 && prepare_is_small(p->prepared, &model->config) ? 1 : threads;
     TRY(matched_open(&p->features, model, p->prepared));
     p->problem = matched_problem(model, p->prepared, &p->features);
-    TRY(backend_open(&p->backend, NULL, threads));
+    TRY(backend_open(&p->backend, NULL, p->threads));
     p->parts = model->members ? model->members : 1;
     TRY(ZNEW(p->part, p->parts));
     for (int64_t i = 0; i < p->parts; i++)
@@ -79,7 +80,11 @@ void consm_predictor_free(struct consm_predictor *p)
     if (p->prepared)
         matched_free(&p->features, p->prepared);
     mem_free(p->whole);
+    if (p->trust)
+        edge_trust_free(p->trust);
+    mem_free(p->trust);
     pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->trust_lock);
     consm_dataset_free(p->dataset);
     mem_free(p);
 }

@@ -48,12 +48,31 @@ struct consm_predictor {
     size_t eye_room;
     struct consm_predictor *inner; /* on a dataset of a version, if needed */
     uint64_t inner_number;         /* the number of that version */
+
+    pthread_mutex_t trust_lock;
+    struct edge_trust *trust; /* of all edges, made on first use, then only read */
 };
 
 /* Logits (count, c) of nodes, which may repeat; each must be a node of the graph. Several threads
  * may call it at once. */
 consm_status predictor_logits(float *out, struct consm_predictor *p, const int32_t *number,
                               int64_t count);
+
+/* CONSM_ENOTFOUND unless all are nodes of the version (NULL: of the dataset). */
+consm_status predictor_check(const struct consm_predictor *p, const struct version *v,
+                             const int64_t *number, int64_t count);
+
+/* ---- predict_edges.c: trust of some edges ---- */
+
+/* Trust of edges of the predictor's dataset, in row order; repeats are one. The caller frees it
+ * with edge_trust_free(). */
+consm_status predictor_trust(struct edge_trust *out, struct consm_predictor *p, const int32_t *left,
+                             const int32_t *right, int64_t count);
+/* The same of all edges of some nodes, also of a growing graph. */
+consm_status predictor_edges_of(struct edge_trust *out, struct consm_predictor *p,
+                                const int64_t *number, int64_t count);
+/* The place of an edge, left < right, in a list in row order; -1: it is not there. */
+int64_t trust_find(const struct edge_trust *t, int32_t left, int32_t right);
 
 /* ---- predictor_live.c: questions about a version of a growing graph ---- */
 
@@ -83,6 +102,11 @@ void live_forget(struct consm_predictor *p);
 /* The logits from an ordinary dataset of the version. */
 consm_status live_whole(float *out, struct consm_predictor *p, const struct version *v,
                         const int32_t *number, int64_t count);
+
+/* A predictor on an ordinary dataset of the version, until live_unlock(); one caller at a time. */
+consm_status live_lock(struct consm_predictor **out, struct consm_predictor *p,
+                       const struct version *v);
+void live_unlock(struct consm_predictor *p);
 
 /* Logits as above, for a version of the predictor's graph. */
 consm_status predictor_logits_at(float *out, struct consm_predictor *p, const struct version *v,

@@ -182,9 +182,14 @@ done:
     return st;
 }
 
+void live_unlock(struct consm_predictor *p)
+{
+    pthread_mutex_unlock(&p->lock);
+}
+
 /* One thread at a time, because the next version replaces this one. */
-consm_status live_whole(float *out, struct consm_predictor *p, const struct version *v,
-                        const int32_t *number, int64_t count)
+consm_status live_lock(struct consm_predictor **out, struct consm_predictor *p,
+                       const struct version *v)
 {
     consm_status st = CONSM_OK;
     struct consm_dataset *dataset = NULL;
@@ -196,10 +201,23 @@ consm_status live_whole(float *out, struct consm_predictor *p, const struct vers
         TRY(consm_predictor_new(&p->inner, p->model, dataset, p->threads));
         p->inner_number = v->number;
     }
-    TRY(predictor_logits(out, p->inner, number, count));
+    *out = p->inner;
 done:
     consm_dataset_free(dataset);
-    pthread_mutex_unlock(&p->lock);
+    if (st < 0)
+        live_unlock(p);
+    return st;
+}
+
+consm_status live_whole(float *out, struct consm_predictor *p, const struct version *v,
+                        const int32_t *number, int64_t count)
+{
+    struct consm_predictor *inner;
+    consm_status st = live_lock(&inner, p, v);
+    if (st < 0)
+        return st;
+    st = predictor_logits(out, inner, number, count);
+    live_unlock(p);
     return st;
 }
 
