@@ -1,6 +1,6 @@
-# test_ops_card, test_models_card: the kernels of src/cuda compiled for the host, where fibres play a
-# card's threads (tests/card), and put to test_ops and to whole models. No card and no nvcc is needed; a C++ compiler is. Sanitizers take
-# a change of stacks for an error.
+# test_ops_card, test_models_card: the kernels of src/cuda compiled for the host, where fibres simulate a card's
+# threads (tests/card), tested with test_ops and whole models. They need a C++ compiler, but no card and no nvcc.
+# They are not built with sanitizers, which report a change of stacks as an error.
 if(NOT CMOCKA_FOUND OR CONSM_SANITIZE OR CONSM_FUZZ)
     return()
 endif()

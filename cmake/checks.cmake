@@ -1,4 +1,4 @@
-# What is built to be run against the rest: examples, benchmarks, tests, fuzz targets, clang-tidy.
+# Examples, benchmarks, tests, fuzz targets and clang-tidy.
 
 # ---- what tests and command have in them under AddressSanitizer ---------------------------------
 if(CONSM_SANITIZE MATCHES "address" AND NOT CONSM_FUZZ)

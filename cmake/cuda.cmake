@@ -1,5 +1,5 @@
-# libconsm_cuda.so: the CUDA backend, a plug-in that nothing of ours links against. Built where nvcc
-# is, or as -DCONSM_CUDA=ON|OFF says; sanitizers of the host have no use for it.
+# libconsm_cuda.so: the CUDA backend, a plug-in that nothing of ours links against. Built if nvcc is
+# there, or by -DCONSM_CUDA=ON|OFF; not with sanitizers.
 #
 # Machine code is for Hopper, and PTX of compute capability 8.0 for all later cards, which the driver
 # translates once. -DCMAKE_CUDA_ARCHITECTURES=… chooses others.

@@ -1,5 +1,5 @@
-# What release builds have beyond speed. Hostile input is what the readers are for: a fault that slips
-# through should end the process, not serve somebody. Sanitizers have checks of their own.
+# Hardening flags of release builds. Readers get hostile input: a bug that slips through should end the
+# process instead of being exploitable. Sanitizers have their own checks.
 option(CONSM_HARDENED "fortified calls, stack protector, full RELRO" ON)
 if(CONSM_HARDENED AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CONSM_SANITIZE)
     # Level 3 needs a compiler as new as the C library: gcc 11 beside glibc 2.36 warns in every file.

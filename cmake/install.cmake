@@ -1,5 +1,5 @@
-# What `make install` and `cpack` put where: command, headers, both libraries, and what pkg-config and
-# find_package(consm) need to find them. Components are the Debian packages of packages.cmake.
+# What `make install` and `cpack` install: command, headers, both libraries, and the files for pkg-config
+# and find_package(consm). Components are the Debian packages of packages.cmake.
 install(TARGETS consm_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 install(TARGETS consm_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
         NAMELINK_COMPONENT development)

@@ -1,5 +1,5 @@
 # libconsm_mpi.so: programs divided among the processes that mpirun starts, a plug-in that nothing of
-# ours links against. Built where an MPI compiler is, or as -DCONSM_MPI=ON|OFF says.
+# ours links against. Built if there is an MPI compiler, or by -DCONSM_MPI=ON|OFF.
 set(CONSM_MPI_BUILT OFF)
 if(CONSM_MPI STREQUAL "OFF" OR CONSM_FUZZ OR CONSM_SANITIZE MATCHES "thread") # MPI's own threads are not known to TSan
     return()

@@ -1,8 +1,7 @@
-# The library inside the Python package: one file that needs nothing installed. jansson and zlib are
-# linked from archives, their names hidden. Where an archive is missing, or holds code that no shared
-# library can take (Debian's jansson on x86-64), the shared library is taken; `auditwheel repair` then
-# puts that into the wheel. The wheel also holds a software bill of materials (PEP 770, CycloneDX) that
-# lists what was linked in.
+# The library inside the Python package: one self-contained file. jansson and zlib are linked from
+# archives, with hidden names. If an archive is missing, or cannot be linked into a shared library
+# (Debian's jansson on x86-64), the shared library is used; `auditwheel repair` then adds it to the
+# wheel. The wheel also has a software bill of materials (PEP 770, CycloneDX) that lists what was linked.
 include(CheckCSourceCompiles)
 
 # Whether an archive goes into a shared library, by a function that needs most of it.

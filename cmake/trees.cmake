@@ -1,5 +1,5 @@
-# libconsm_trees.so: boosted trees by XGBoost, a plug-in that nothing of ours links against. Built where
-# XGBoost's C library is (Debian: libxgboost-dev), or as -DCONSM_TREES=ON|OFF says.
+# libconsm_trees.so: boosted trees by XGBoost, a plug-in that nothing of ours links against. Built if
+# XGBoost's C library is there (Debian: libxgboost-dev), or by -DCONSM_TREES=ON|OFF.
 set(CONSM_TREES_BUILT OFF)
 if(CONSM_TREES STREQUAL "OFF" OR CONSM_FUZZ OR CONSM_SANITIZE MATCHES "thread") # OpenMP is not known to TSan
     return()

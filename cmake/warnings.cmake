@@ -1,6 +1,6 @@
-# Warnings, and what else every C file is compiled with. A warning stops the build only where
-# CONSM_WERROR is ON: in the sanitizers' presets and in .ci/run. Compilers newer than these sources
-# warn about more, and somebody who wants to use consm should get a program.
+# Warnings and other flags of every C file. A warning stops the build only if CONSM_WERROR is ON: in the
+# sanitizers' presets and in .ci/run. Newer compilers warn about more, and users should still get a
+# program.
 option(CONSM_WERROR "a compiler warning is an error" OFF)
 include(CheckCCompilerFlag)
 
