@@ -1,10 +1,11 @@
 /*
- * The same seed gives the same run on every machine. Rounding differs between processors and grows
- * during training, but the random draws must not differ; a difference would show in the first
- * epochs, long before rounding does. So the losses of the first three epochs of every model are
- * recorded here for all machines. (Two dropout masks of PTDNet were once swapped between x86-64 and
- * aarch64, because they were drawn within two arguments of one call; this changed a seed's
- * accuracy.)
+ * The same seed gives the same run on every machine.
+ *
+ * Rounding differs between processors and grows during training, but the random draws must not
+ * differ; a difference would show in the first epochs, long before rounding does. So the losses of
+ * the first three epochs of every model are recorded here for all machines. (Two dropout masks of
+ * PTDNet were once swapped between x86-64 and aarch64, because they were drawn within two arguments
+ * of one call; this changed a seed's accuracy.)
  */
 #include "check.h"
 

@@ -1,9 +1,10 @@
 /*
- * Trains once more on all labels. Everything that validation chose stays: the network, its
- * parameters, the number of updates, the temperature, the threshold, the weights of trust. The
- * validation labels now train too. Figures of training and validation nodes stay those of the first
- * run, because the new parameters have seen these labels. Test nodes and prediction sets are
- * measured anew.
+ * Trains once more on all labels.
+ *
+ * Everything that validation chose stays: the network, its parameters, the number of updates, the
+ * temperature, the threshold, the weights of trust. The validation labels now train too. Figures of
+ * training and validation nodes stay those of the first run, because the new parameters have seen
+ * these labels. Test nodes and prediction sets are measured anew.
  */
 #ifndef APP_REFIT_H
 #define APP_REFIT_H

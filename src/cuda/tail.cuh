@@ -1,9 +1,11 @@
 /*
- * The work after a row's result in the same kernel. On a small graph a kernel's work takes less
- * time than its start, and most of a step is a sparse product followed by operations on single
- * rows: bias, activation, dropout, a product with a small matrix, the gradient of the loss. The
- * warp that finished a row of the product continues with them. Every result is written to memory
- * and read from there, as with separate kernels. chains.cu decides what is joined.
+ * The work after a row's result in the same kernel.
+ *
+ * On a small graph a kernel's work takes less time than its start, and most of a step is a sparse
+ * product followed by operations on single rows: bias, activation, dropout, a product with a small
+ * matrix, the gradient of the loss. The warp that finished a row of the product continues with
+ * them. Every result is written to memory and read from there, as with separate kernels. chains.cu
+ * decides what is joined.
  */
 #ifndef CUDA_TAIL_CUH
 #define CUDA_TAIL_CUH

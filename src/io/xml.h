@@ -1,8 +1,10 @@
 /*
  * The part of XML that graph files need, parsed strictly, one piece at a time, over bytes in
- * memory. It is small, and it leaves out what makes XML dangerous: a document type is refused, so
- * only the five standard entities exist, nothing is fetched and nothing expands. Element and
- * attribute names come without prefix. Memory: twice the longest text or tag.
+ * memory.
+ *
+ * It is small, and it leaves out what makes XML dangerous: a document type is refused, so only the
+ * five standard entities exist, nothing is fetched and nothing expands. Element and attribute names
+ * come without prefix. Memory: twice the longest text or tag.
  */
 #ifndef IO_XML_H
 #define IO_XML_H

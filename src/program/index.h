@@ -1,8 +1,9 @@
 /*
- * An index: a list of row numbers for gathers and scatters. It holds the inverse lists (the
- * positions that name row r), so that a scatter gives each target row to one thread and sums in a
- * fixed order. Its length is fixed. Only index_set() may replace its content, so that backends
- * notice.
+ * An index: a list of row numbers for gathers and scatters.
+ *
+ * It holds the inverse lists (the positions that name row r), so that a scatter gives each target
+ * row to one thread and sums in a fixed order. Its length is fixed. Only index_set() may replace
+ * its content, so that backends notice.
  */
 #ifndef PROGRAM_INDEX_H
 #define PROGRAM_INDEX_H

@@ -1,10 +1,12 @@
 /*
- * Attackers with their own model. All train a two-layer GCN (the surrogate) on the clean graph and
- * follow its gradient. PGD knows the training labels and uses the surrogate's predictions for all
- * other nodes. Two attackers know every label and what ConSM trusts, and join only trusted pairs of
- * different classes. One judges trust from outside (the agreement of the surrogate's predictions is
- * 0.5 or more, and the features are as similar as those of the median edge). The other trained
- * ConSM itself and uses its trust and threshold.
+ * Attackers with their own model.
+ *
+ * All train a two-layer GCN (the surrogate) on the clean graph and follow its gradient. PGD knows
+ * the training labels and uses the surrogate's predictions for all other nodes. Two attackers know
+ * every label and what ConSM trusts, and join only trusted pairs of different classes. One judges
+ * trust from outside (the agreement of the surrogate's predictions is 0.5 or more, and the features
+ * are as similar as those of the median edge). The other trained ConSM itself and uses its trust
+ * and threshold.
  */
 #include "study/attacker.h"
 

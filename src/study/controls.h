@@ -1,8 +1,9 @@
 /*
- * What ConSM's propagation loss adds on the backbone it chose. A control is trained with the exact
- * parameters of the ConSM run of the same seed (backbone, features, learning rate, weight decay,
- * dropout, layers, number of updates), and with another propagation loss, or none. So the pairs of
- * a test differ only in that loss.
+ * What ConSM's propagation loss adds on the backbone it chose.
+ *
+ * A control is trained with the exact parameters of the ConSM run of the same seed (backbone,
+ * features, learning rate, weight decay, dropout, layers, number of updates), and with another
+ * propagation loss, or none. So the pairs of a test differ only in that loss.
  */
 #ifndef STUDY_CONTROLS_H
 #define STUDY_CONTROLS_H

@@ -1,10 +1,12 @@
 /*
- * Chooses among trained members by validation. Three contenders: the average of one configuration's
- * seeds, a greedy selection with replacement by log-likelihood (Caruana et al., ICML 2004), and the
- * single best run. The selection replaces the average if neither accuracy nor likelihood prefers
- * the average by more than one standard error of the paired difference. The single run replaces the
- * winner if its accuracy is ahead by more than two. With another metric, to which single nodes do
- * not contribute separately, the higher value is preferred instead.
+ * Chooses among trained members by validation.
+ *
+ * Three contenders: the average of one configuration's seeds, a greedy selection with replacement
+ * by log-likelihood (Caruana et al., ICML 2004), and the single best run. The selection replaces
+ * the average if neither accuracy nor likelihood prefers the average by more than one standard
+ * error of the paired difference. The single run replaces the winner if its accuracy is ahead by
+ * more than two. With another metric, to which single nodes do not contribute separately, the
+ * higher value is preferred instead.
  */
 #ifndef TRAIN_ENSEMBLE_H
 #define TRAIN_ENSEMBLE_H

@@ -1,9 +1,10 @@
 /*
- * The contextual stochastic block model. The number of edges between every two classes is fixed
- * first, so that edge homophily is exactly as requested; then that many distinct pairs are drawn in
- * each block. If a block needs more than half of its pairs, they are selected in one pass over all;
- * otherwise they are drawn against a hash set in which at least half of the pairs are free. So the
- * work is proportional to the edges.
+ * The contextual stochastic block model.
+ *
+ * The number of edges between every two classes is fixed first, so that edge homophily is exactly
+ * as requested; then that many distinct pairs are drawn in each block. If a block needs more than
+ * half of its pairs, they are selected in one pass over all; otherwise they are drawn against a
+ * hash set in which at least half of the pairs are free. So the work is proportional to the edges.
  */
 #include "data/generate/csbm.h"
 #include "base/rng.h"

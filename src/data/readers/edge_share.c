@@ -1,8 +1,10 @@
 /*
- * Reads the file twice. First every process counts how often its blocks name each node; the sums
- * decide who owns which nodes and how much room their entries need. Then edges are sent in turns:
- * in each, process p reads block turn·P + p, so that they arrive in file order, which decides the
- * weight of a repeated edge.
+ * Reads a share of an edge list, in two passes over the file.
+ *
+ * First every process counts how often its blocks name each node; the sums decide who owns which
+ * nodes and how much room their entries need. Then edges are sent in turns: in each, process p
+ * reads block turn·P + p, so that they arrive in file order, which decides the weight of a repeated
+ * edge.
  */
 #include "data/readers/edge_share.h"
 

@@ -1,8 +1,10 @@
 /*
  * A format is a row of a table: its name, how its files are recognised, how they are read and, for
- * some, written. All code about formats uses the table (data/load.c to recognise, the command for
- * --format, --to, completion and `consm help formats`), and a test compares
- * docs/reference/formats.md with it. Modelled on GDAL's drivers.
+ * some, written.
+ *
+ * All code about formats uses the table (data/load.c to recognise, the command for --format, --to,
+ * completion and `consm help formats`), and a test compares docs/reference/formats.md with it.
+ * Modelled on GDAL's drivers.
  */
 #ifndef DATA_READERS_READER_H
 #define DATA_READERS_READER_H

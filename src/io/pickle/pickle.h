@@ -1,9 +1,11 @@
 /*
- * Reads pickles without Python and without trusting them. A pickle is a program for a stack machine
- * that may call anything. This machine (protocols 0 to 5) supports only SciPy CSR matrices, NumPy
- * arrays and dictionaries of lists. It calls nothing: the few allowed names (numpy's _reconstruct,
- * scipy's csr_matrix, …) are built-in constructors; every other name or opcode is refused with its
- * position. Memory stays within a small multiple of the file's size.
+ * Reads pickles without Python and without trusting them.
+ *
+ * A pickle is a program for a stack machine that may call anything. This machine (protocols 0 to 5)
+ * supports only SciPy CSR matrices, NumPy arrays and dictionaries of lists. It calls nothing: the
+ * few allowed names (numpy's _reconstruct, scipy's csr_matrix, …) are built-in constructors; every
+ * other name or opcode is refused with its position. Memory stays within a small multiple of the
+ * file's size.
  */
 #ifndef IO_PICKLE_PICKLE_H
 #define IO_PICKLE_PICKLE_H

@@ -1,4 +1,5 @@
 /* Messages over pairs without an edge (--add-share), not in the paper; an arm like the others.
+ *
  * Pairs that are close in the model's embedding or in their features, with the largest trust, may
  * be missing edges. It is tried after clean_arm.c, on sparse graphs, and works the same way. The
  * GNN warms up anew with one or three pairs per ten edges. The number that validates best after two
