@@ -17,7 +17,7 @@ struct scored {
     float witness[WITNESSES]; /* 0 if the model has none */
 };
 
-/* Edges first …, at most so many; the caller frees *out, also a previous one. */
+/* The edges from `first` on, at most BLOCK of them; the caller frees *out, also a previous one. */
 static consm_status copy_block(struct scored **out, int64_t *count,
                                const struct consm_edge_scores *scores, int64_t first)
 {

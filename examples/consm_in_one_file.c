@@ -64,7 +64,7 @@ static void read_graph(const char *folder)
         x[i][i] = 1, f = n; /* without features each node gets its own */
 }
 
-/* Lists of neighbours; then so many nodes of each class train, the others validate or test. */
+/* Lists of neighbours; then per_class nodes of each class train, the others validate or test. */
 static void connect_and_split(int per_class)
 {
     static int next[N + 1];

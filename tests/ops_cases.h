@@ -29,7 +29,7 @@ static inline node numbered(struct program *p, struct world *w, node drawn)
     return drawn;
 }
 
-/* Repeats each row of the pattern (of a large one the first rows) so many times. */
+/* Repeats each row of the pattern (of a large one the first rows) `times` times. */
 static inline const struct csr *repeated(struct world *w, int64_t times)
 {
     const struct csr *s = w->s;

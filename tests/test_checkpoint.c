@@ -131,7 +131,7 @@ static void consm_goes_on_after_its_choices(void **state)
     run_close(&r);
 }
 
-/* Receives the updates of candidates, stops after so many, and counts those received twice. */
+/* Receives the updates of candidates, stops after `stop` of them, and counts repeated ones. */
 struct ear {
     int64_t stop; /* 0: never */
     int64_t heard, twice, epochs, folded;

@@ -106,7 +106,7 @@ enum { SLOW = 1 };
 enum { SLOW = 0 };
 #endif
 
-/* On the simulated card, and under ThreadSanitizer, only every so many of a list. */
+/* On the simulated card, and under ThreadSanitizer, tests only one of `many` entries of a list. */
 static int every(int many)
 {
     return card_open || SLOW ? many : 1;

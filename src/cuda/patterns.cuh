@@ -186,7 +186,7 @@ __device__ inline bool share_whole(T &thing, const struct share &s, const struct
     return true;
 }
 
-/* How a pattern with so many entries is cut. If it changes, its entries are not known. */
+/* How a pattern with `entries` entries is cut. If it changes, its entries are not known. */
 enum { PIECE_SHIFT = 6, SLOTS_MOST = 8192 };
 
 static inline int64_t slots_for(int64_t entries, bool changes, int64_t turns)

@@ -30,7 +30,7 @@ struct spmm {
 
 void spmm_run(const struct cuda_context *cx, const struct spmm *a);
 
-/* How the rows of a product over so many entries are cut, and its scratch. */
+/* How the rows of a product over `entries` entries are cut, and its scratch. */
 struct cut spmm_cut(const struct instr *in, int64_t entries, bool changes);
 int64_t spmm_scratch(const struct instr *in, int64_t entries, bool changes);
 

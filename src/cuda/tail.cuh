@@ -35,7 +35,7 @@ struct tail {
     struct tail_op op[TAIL_MOST];
 };
 
-/* Row r of a source with so many columns. */
+/* Row r of a source with `cols` columns. */
 __device__ inline const float *tail_source(const struct tail_op &t, int i, int64_t r, int cols)
 {
     return t.src[i] + r * cols;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A matrix of a's shape with values and room for so many entries. */
+/* A matrix of a's shape with values and room for `entries` entries. */
 static consm_status make(struct csr **out, const struct csr *a, int64_t entries)
 {
     return a->partition ? partition_csr(out, a->partition, a->rows, a->cols, entries, true)

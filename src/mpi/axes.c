@@ -103,7 +103,7 @@ static const struct csr *walked(const struct instr *in)
     return in->attr.transposed ? s->t : s;
 }
 
-/* Divides rows by the entries of all the plan's matrices with so many rows, plus one per row. */
+/* Divides rows by the entries of all the plan's matrices with `rows` rows, plus one per row. */
 static consm_status weigh_rows(struct divided *d, const struct planned *plan, int64_t rows)
 {
     const struct csr *last = NULL;

@@ -91,11 +91,11 @@ static inline int64_t axis_high(const struct axis *a)
     return a->cut[world.ranks.rank + 1];
 }
 
-/* The axis with so many rows; if missing, it is made, with equal shares of weight[rows] (a running
+/* The axis with `rows` rows; if missing, it is made, with equal shares of weight[rows] (a running
  * sum; NULL: the number of rows). */
 consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight);
 struct axis *axis_find(const struct divided *d, int64_t rows); /* NULL: none */
-/* The axis with so many rows and that cut (size+1); it need not be the first with so many rows. */
+/* The axis with `rows` rows and this cut (size+1); not always the first axis of that length. */
 consm_status axis_cut(struct axis **out, struct divided *d, int64_t rows, const int64_t *cut);
 consm_status axis_numbers(const int64_t **out, struct axis *a);
 void axes_free(struct axis *a);
@@ -202,7 +202,7 @@ void exchange_start(struct exchange *x);
 void exchange_wait(struct exchange *x);
 void exchange_free(struct exchange *x);
 
-/* The MPI type of a row of so many floats; made once. */
+/* The MPI type of a row of `cols` floats; made once. */
 MPI_Datatype row_type(int64_t cols);
 
 /* Sends all rows of a value to all ranks: from its own rows in place, or to another array. */

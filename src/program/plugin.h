@@ -75,7 +75,7 @@ struct ranks {
     consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
     int64_t (*sent)(void);        /* bytes of programs' values that all ranks have sent so far */
     double (*first)(double mine); /* rank 0's value: for decisions by a clock or a person */
-    /* Data in parts. Rows of a matrix with so many rows belong to the ranks as in cut (size+1), in
+    /* Data in parts. Rows of a matrix with `rows` rows belong to the ranks as in cut (size+1), in
      * all programs from now on. The first such number of rows is the graph's, others follow; cut
      * NULL: ends it. gather: sends each rank's rows of the graph to all, of an array with `bytes`
      * per row. */

@@ -23,7 +23,7 @@ struct leaf_copy {
     uint64_t version; /* of what was copied */
     struct csr matrix, transpose;
     struct index index;
-    void *part[PARTS]; /* the arrays, with room for so many bytes */
+    void *part[PARTS]; /* the arrays, each of room[i] bytes */
     size_t room[PARTS];
 };
 

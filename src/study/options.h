@@ -22,7 +22,7 @@ struct study_options {
         splits_chosen; /* they were named: `edges` and `planted` then use all, not only the first */
     struct split_options split_options;
     const char *device; /* what runs run on: a name of backend_open; NULL: the CPU */
-    int64_t ensemble;   /* accuracy: also ensembles of so many runs; 0: none */
+    int64_t ensemble;   /* accuracy: also ensembles of this number of runs; 0: none */
     bool quick;         /* smaller grids, half the epochs */
     bool profiles;      /* accuracy: ConSM's other profiles also on sets that are not the paper's */
     bool without[PLANTS]; /* robust: attacks that were not requested */

@@ -187,7 +187,7 @@ done:
 
 /* ---- what is kept -------------------------------------------------------- */
 
-/* The largest score that so many edges reach; 1 or more if none should. */
+/* The largest score that `rank` edges reach; 2, above every score, if rank < 1. */
 static consm_status score_of_rank(float *out, const struct edge_trust *t, int64_t rank)
 {
     consm_status st = CONSM_OK;

@@ -186,7 +186,7 @@ static double advantage(const double *a, const double *b, int64_t rows)
     return sum / n / sqrt(squares / (n - 1) / n); /* infinite if all differences are equal */
 }
 
-/* Whether the metric prefers a to b; for accuracy by more than so many standard errors. */
+/* Whether the metric prefers a to b; for accuracy by more than `margin` standard errors. */
 static bool scores_more(const struct ensemble_rows *a, const struct ensemble_rows *b,
                         const struct ensemble_pool *pool, double margin)
 {

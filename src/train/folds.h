@@ -53,9 +53,9 @@ void folds_close(struct folds *f);
 
 typedef consm_status (*folds_heard_fn)(void *ctx, struct session *network);
 
-/* Trains a network with plain epochs for so many updates on each fold, and fills the logits. score:
- * the judge's metric, mean over repeats. Starts where the course is and advances it; NULL: at the
- * start. heard(ctx, network), if not NULL, is called after every update and may fail.
+/* Trains a network with plain epochs for `updates` updates on each fold, and fills the logits.
+ * score: the judge's metric, mean over repeats. Starts where the course is and advances it; NULL:
+ * at the start. heard(ctx, network), if not NULL, is called after every update and may fail.
  * CONSM_ENUMERIC if a loss is not finite. */
 consm_status folds_run(double *score, struct folds *f, const struct train_options *options,
                        int64_t updates, struct backend *backend, struct folds_course *course,

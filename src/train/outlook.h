@@ -25,7 +25,7 @@ struct outlook_candidate {
     int64_t done;
 };
 
-/* Up to `until` updates validation happens every `every`; then this many candidates stay. */
+/* Up to `until` updates validation happens every `every` updates; then `stay` candidates remain. */
 struct outlook_rung {
     int64_t until, every, stay;
 };
@@ -50,7 +50,7 @@ struct outlook {
 /* Takes the times of validations from the candidates. */
 void outlook_choose(struct outlook *o, const struct outlook_candidate *candidate, int64_t count);
 
-/* Seconds of so many updates, `rounds` matchings and, unless it is over, the exam. */
+/* Seconds of `updates` updates, `rounds` matchings and, unless it is over, the exam. */
 double outlook_rounds(const struct outlook *o, int64_t updates, int64_t rounds);
 
 /* elapsed/(elapsed + left): 0 while left is unknown. */

@@ -17,7 +17,7 @@ struct ahead {
     int64_t taken;    /* of the record */
     int64_t promised; /* epochs that will be taken in any case */
     double seconds;   /* of one epoch in the last run; 0: unknown */
-    bool stop;        /* the progress callback asked for it */
+    bool stop;        /* the progress callback asked to stop */
 };
 
 struct session {
@@ -163,7 +163,7 @@ consm_status session_step(struct session *s, double *loss);
 /* The current validation metric; stores the parameters if they are the best so far. */
 consm_status session_validate(double *score, struct session *s);
 
-/* Promises that so many calls of session_epoch follow, with nothing in between that reads or
+/* Promises that `epochs` calls of session_epoch follow, with nothing in between that reads or
  * changes parameters: a far backend may then run them at once. Has no effect while epochs that
  * already ran are pending (session_ahead). */
 void session_promise(struct session *s, int64_t epochs);

@@ -35,8 +35,8 @@ struct pair_side {
 };
 
 /* `vectors` vectors of columns from c on; the last is at `last` after c and may overlap the one
- * before; part: only so many columns of a single vector. Vectors and part == 0 are constants after
- * inlining. */
+ * before; part: only the first `part` columns of a single vector. Vectors and part == 0 are
+ * constants after inlining. */
 INLINE void pair_columns(const struct pair_side *p, int64_t c, int64_t last, const int vectors,
                          const int64_t part)
 {

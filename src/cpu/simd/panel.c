@@ -144,8 +144,8 @@ INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, 
         panel_finish(p, kept[b], row + b * rows, rows, vectors);
 }
 
-/* As many rows at a time as the registers hold with so many vectors, then one by one (or first four
- * by four, if a single one would mostly wait for itself). */
+/* `rows` rows at a time, as many as the registers hold with `vectors` vectors; then one by one (or
+ * first four by four, if a single one would mostly wait for itself). */
 #define PANEL_ROWS(rows, vectors, reading)                                                 \
     do {                                                                                   \
         int64_t r = from;                                                                  \

@@ -42,7 +42,7 @@ struct cells {
 
 void cells_free(struct cells *c);
 
-/* Allocates rows low … high-1 of a table with so many rows, in sparse, globally indexed memory;
+/* Allocates rows low … high-1 of a table with `rows` rows, in sparse, globally indexed memory;
  * these rows, from 0 on, are then all of c. */
 consm_status cells_spread(struct cells *c, int64_t rows, int64_t low, int64_t high);
 

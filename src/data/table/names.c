@@ -166,7 +166,7 @@ consm_status names_add(int64_t *index, struct names *n, const char *text, size_t
     return names_add_hashed(index, n, names_hash(n, text, length), text, length);
 }
 
-/* A block of count pointers followed by room for so many characters. */
+/* A block of count pointers followed by room for `characters` bytes. */
 static consm_status new_block(char ***out, char **text, int64_t count, size_t characters)
 {
     size_t pointers = (size_t)count * sizeof(char *);

@@ -13,7 +13,7 @@ node distances(struct program *p, node x, node y)
                   .sources = 2);
 }
 
-/* Whether costs of so many points and ε have the right shapes. */
+/* Whether the costs of `points` points, and ε, have the right shapes. */
 static bool costs_fit(struct program *p, const struct transport *t, int64_t points)
 {
     if (!node_good(p, t->cost) || !node_good(p, t->epsilon))

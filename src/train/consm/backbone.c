@@ -21,9 +21,9 @@ static const struct {
     int64_t least, stay;
 } rungs[RUNGS] = {{0, 5, CONSM_CANDIDATES}, {0.2, 60, 8}, {0.4, 120, 4}, {1, 1, 1}, {1, 1, 1}};
 
-/* Validates only every so many updates until the last tenth: validation costs almost as much as an
- * update, and the best come late. The warm-up of a given backbone does the same, so that naming the
- * chosen backbone repeats a run to the bit. */
+/* Validates only every LOOK_EVERY updates until the last tenth: validation costs almost as much as
+ * an update, and the best come late. The warm-up of a given backbone does the same, so that naming
+ * the chosen backbone repeats a run to the bit. */
 enum { LOOK_EVERY = 5 };
 
 /* A candidate gets the warm-up's number of updates, at least one. */

@@ -75,7 +75,7 @@ done:
     return st;
 }
 
-/* Updates up to that number. One that diverges is given up. */
+/* Trains up to update `until`. Drops a trial that diverges. */
 consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int64_t until,
                                  int64_t number)
 {

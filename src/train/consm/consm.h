@@ -339,7 +339,7 @@ void consm_attempt_free(struct consm_attempt *t);
 /* A GNN alone over the edges of t, with drawn parameters. */
 consm_status consm_attempt_open(struct consm_attempt *t, struct session *s, const struct config *c);
 
-/* Updates up to that number. One that diverges is given up. */
+/* Trains up to update `until`. Drops a trial that diverges. */
 consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int64_t until,
                                  int64_t number);
 

@@ -209,7 +209,7 @@ done:
     return st;
 }
 
-/* Updates until a round without improvement is given up: a quarter of it after the last
+/* Updates until a round without improvement ends early: a quarter of its length after the last
  * improvement. Later improvements are very rare. */
 static int64_t patience_left(const struct session *s)
 {
@@ -220,7 +220,8 @@ static int64_t patience_left(const struct session *s)
     return c->gnn_steps / 4 - (s->learner.steps - last);
 }
 
-/* Rounds after the first, which chooses, may be given up, if validation ends rounds at all. */
+/* Whether the round may end early. The first, which chooses, may not; later ones may if
+ * validation ends rounds at all. */
 static bool may_give_up(const struct session *s)
 {
     const struct consm_place *at = &((const struct consm *)s->own)->place;
@@ -233,7 +234,7 @@ static bool gives_up(const struct session *s)
     return may_give_up(s) && at->left < s->options.config.gnn_steps && patience_left(s) <= 0;
 }
 
-/* Updates that will happen in any case: neither the round's end nor giving it up is nearer. */
+/* Updates certain to happen: before the round's end and before it could be ended early. */
 static int64_t certain(const struct session *s)
 {
     const struct config *c = &s->options.config;
