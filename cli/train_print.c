@@ -159,9 +159,9 @@ static void print_backbone(const struct training *t)
     putchar('\n');
     const struct train_trees *trees = &m->result.trees;
     if (trees->taken)
-        printf("  predictions: boosted trees, validation %s %.4f, ConSM's own %.4f; edge scores: "
-               "ConSM\n",
-               config_names_metric[m->config.metric], trees->val, trees->network_val);
+        printf(
+            "  predictions: boosted trees, validation %s %.4f (ConSM %.4f); edge scores: ConSM\n",
+            config_names_metric[m->config.metric], trees->val, trees->network_val);
 }
 
 void train_print_run(const struct training *t, const struct train_result *r)

@@ -93,7 +93,7 @@ BEGIN {
 expect 0 "predictions: boosted trees, validation accuracy" train "$work/table" --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0 --metric accuracy -o "$work/won"
 grep 'cross-validation' "$work/out" && fault "cross-validation of a network that does not predict"
 grep -q '"trees": {"rounds": [0-9]*, "taken": true' "$work/won/metrics.json" || fault "metrics.json: $(grep trees "$work/won/metrics.json")"
-grep -q 'make the predictions. ConSM scores the edges' "$work/won/report.html" || fault "the report does not say who predicts"
+grep -q 'predict the classes: their validation' "$work/won/report.html" || fault "the report does not say who predicts"
 won=$work/won/model.safetensors
 LD_LIBRARY_PATH='' "$work/alone" predict "$won" "$work/table" -o "$work/won.csv" > /dev/null || fault "predict without the plug-in"
 cmp -s "$work/won.csv" "$work/won/predictions.csv" || fault "trees that predict for ConSM do not come back from its file"

@@ -108,7 +108,7 @@ static void options_are_read_and_checked(void **state)
     FAILS(options_read(&o, json), CONSM_EINVAL, "1 to 200 seeds");
     json_object_set_new(json, "seeds", json_integer(1));
     json_object_set_new(json, "models", json_pack("[s]", "gnc"));
-    FAILS(options_read(&o, json), CONSM_ENOTFOUND, "no model gnc");
+    FAILS(options_read(&o, json), CONSM_ENOTFOUND, "unknown model gnc");
     json_object_set_new(json, "datasets", json_array());
     FAILS(options_read(&o, json), CONSM_EINVAL, "datasets");
     json_decref(json);
@@ -195,8 +195,8 @@ static void bad_spaces_are_named(void **state)
         const char *yaml, *message;
     } bad[] = {
         {"common: [1, 2]\n", "common: expected parameters"},
-        {"gnc:\n  lr: [0.1]\n", "no model gnc"},
-        {"common:\n  learning: [0.1]\n", "no parameter learning"},
+        {"gnc:\n  lr: [0.1]\n", "unknown model gnc"},
+        {"common:\n  learning: [0.1]\n", "unknown parameter learning"},
         {"common:\n  lr: [0.1, fast]\n", "lr fast"},
         {"common:\n  lr: {low: 0.1, high: 0.01}\n", "low <= high"},
         {"common:\n  lr: {low: 0, high: 0.01, log: yes}\n", "low <= high"},

@@ -385,7 +385,7 @@ static void who_takes_no_part(void **state)
     struct consm_options *o = options("consm", 1);
     set(o, "with_trees", "yes");
     set(o, "backbone", "gcn");
-    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "ConSM's candidates (backbone auto)");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "ConSM (backbone auto)");
     consm_options_free(o);
     /* A graph with few labels, and one without features. */
     for (int few = 0; few < 2; few++) {
@@ -418,7 +418,7 @@ static void a_modest_student_does_not_help_them(void **state)
 static void note(void *ctx, enum consm_log_level level, const char *message)
 {
     if (level == CONSM_LOG_INFO)
-        *(bool *)ctx = *(bool *)ctx || strstr(message, "no boosted trees among the candidates");
+        *(bool *)ctx = *(bool *)ctx || strstr(message, "boosted trees are not among the candidates");
 }
 
 /* If the plug-in is missing, the log says so; otherwise not. */

@@ -43,10 +43,10 @@ static void say_of_trees(struct report *r, const struct consm_model *m)
     if (t->rounds == 0)
         return;
     number_print(text, sizeof text,
-                 t->taken
-                     ? "Boosted trees validate better (%s %.4f) than ConSM (%.4f) and make the "
-                       "predictions. ConSM scores the edges."
-                     : "Boosted trees (%s %.4f) do not validate better than ConSM (%.4f).",
+                 t->taken ? "Boosted trees predict the classes: their validation %s of %.4f is "
+                            "higher than ConSM's (%.4f). ConSM scores the edges."
+                          : "Boosted trees were not chosen: their validation %s of %.4f is not "
+                            "higher than ConSM's (%.4f).",
                  report_metric(m), t->val, t->network_val);
     report_summary(r, text);
 }

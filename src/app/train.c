@@ -150,8 +150,8 @@ static consm_status check_trees(const struct dataset *d, const struct roles *rol
     bool asked = o->config.with_trees == WITH_TREES_YES;
     if (asked && o->ensemble <= 1 && !options_race_trees(o->model, &o->config))
         return status_fail(CONSM_EINVAL,
-                           "with_trees yes: trees join ConSM's candidates (backbone auto) or an "
-                           "ensemble; set ensemble to 2 or more, or train the model trees");
+                           "with_trees yes works with ConSM (backbone auto) or an ensemble; set "
+                           "ensemble to 2 or more, or train the model trees");
     return asked || !o->model->build
                ? limits_check_trees(d, roles->count[SPLIT_TRAIN] + roles->count[SPLIT_VAL])
                : CONSM_OK;

@@ -95,8 +95,8 @@ static consm_status unknown_name(const char *name)
 {
     const char *near = nearest_word(name, row_name, NULL);
     if (near)
-        return status_fail(CONSM_ENOTFOUND, "no parameter %s; did you mean %s?", name, near);
-    return status_fail(CONSM_ENOTFOUND, "no parameter %s", name);
+        return status_fail(CONSM_ENOTFOUND, "unknown parameter %s; did you mean %s?", name, near);
+    return status_fail(CONSM_ENOTFOUND, "unknown parameter %s", name);
 }
 
 static const char *choice_name(void *ctx, int index)

@@ -23,7 +23,7 @@ static node dropedge_build(struct program *p, const struct inputs *in, const str
 
 const struct model_def model_dropedge = {
     .name = "dropedge",
-    .title = "GCN with random edges left out each epoch",
+    .title = "GCN that drops random edges in every epoch",
     .paper = "Rong et al., ICLR 2020",
     .knobs = "edge_dropout layers hidden dropout input_dropout",
     .build = dropedge_build,

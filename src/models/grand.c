@@ -96,7 +96,7 @@ static void grand_defaults(struct config *c)
 
 const struct model_def model_grand = {
     .name = "grand",
-    .title = "Random augmentations whose predictions must agree",
+    .title = "Random augmentations with consistent predictions",
     .paper = "Feng et al., NeurIPS 2020",
     .knobs = "samples node_dropout hops consistency sharpening norm layers hidden dropout "
              "input_dropout",

@@ -93,7 +93,7 @@ static node h2gcn_build(struct program *p, const struct inputs *in, const struct
 
 const struct model_def model_h2gcn = {
     .name = "h2gcn",
-    .title = "Ego, neighbours and two-hop neighbours kept apart",
+    .title = "Separate embeddings of node, neighbours and two-hop neighbours",
     .paper = "Zhu et al., NeurIPS 2020",
     .knobs = "reach layers hidden dropout input_dropout",
     .build = h2gcn_build,

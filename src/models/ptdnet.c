@@ -139,7 +139,7 @@ static node ptdnet_coefficients(struct program *p, const struct inputs *in, cons
 
 const struct model_def model_ptdnet = {
     .name = "ptdnet",
-    .title = "GCN that learns which edges to close",
+    .title = "GCN that learns which edges to remove",
     .paper = "Luo et al., WSDM 2021",
     .knobs = "gate_hidden gate_open temperature temperature_decay sparsity low_rank rank "
              "activation layers "

@@ -43,8 +43,8 @@ consm_status model_find(const struct model_def **out, const char *name)
     *out = NULL;
     const char *near = nearest_word(name, model_name, NULL);
     if (near)
-        return status_fail(CONSM_ENOTFOUND, "no model %s; did you mean %s?", name, near);
-    return status_fail(CONSM_ENOTFOUND, "no model %s; `consm models` lists them", name);
+        return status_fail(CONSM_ENOTFOUND, "unknown model %s; did you mean %s?", name, near);
+    return status_fail(CONSM_ENOTFOUND, "unknown model %s; `consm models` lists all", name);
 }
 
 void model_defaults(const struct model_def *model, struct config *c)

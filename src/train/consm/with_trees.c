@@ -46,7 +46,7 @@ static consm_status take_part(bool *out, const struct session *s)
         return CONSM_OK;
     consm_status st = plugin_boost(&library, &services);
     if (st < 0 && !asked) {
-        log_info("no boosted trees among the candidates: %s", consm_errmsg());
+        log_info("boosted trees are not among the candidates: %s", consm_errmsg());
         status_clear();
         return CONSM_OK;
     }
