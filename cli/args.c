@@ -136,8 +136,8 @@ int args_double(const struct args *args, const char *name, double min, double ma
         return EXIT_DONE;
     double value = strtod(text, &end);
     if (end == text || *end || !isfinite(value) || value < min || value > max)
-        return args_fail(args, EXIT_USAGE, "--%s %s: expected a number from %g to %g", name, text,
-                         min, max);
+        return args_fail(args, EXIT_USAGE, "--%s %s: expected a number from %.10g to %.10g", name,
+                         text, min, max);
     *out = value;
     return EXIT_DONE;
 }

@@ -19,8 +19,8 @@ static const struct flag flags[] = {
     {"output", "FOLDER", "write the cleaned graph and changes.csv to FOLDER", 'o'},
     {"to", "FORMAT", "write " READER_SAVED_NAMES " (plain)", 0},
     {"drop", "SHARE",
-     "drop this share of the edges, the least trusted ones; auto: the share that the "
-     "model trained without, chosen by validation",
+     "drop this share of the edges, the least trusted ones; auto: the\n"
+     "share that validation chose in training",
      0},
     {"threshold", "T", "drop edges with a lower trust score (default: the model's threshold)", 0},
     {"add", "K", "add the K most trusted pairs of unconnected nodes (0)", 0},
@@ -276,7 +276,7 @@ done:
 
 const struct command cmd_clean = {
     .name = "clean",
-    .summary = "remove the edges that a model distrusts from a graph",
+    .summary = "remove distrusted edges from a graph",
     .usage = "MODEL DATASET -o FOLDER [--drop SHARE|auto | --threshold T] [--add K]",
     .text =
         "Scores every edge (see `consm edges`), drops distrusted edges and writes the remaining\n"

@@ -258,7 +258,7 @@ done:
 
 const struct command cmd_compare = {
     .name = "compare",
-    .summary = "list the predictions of two models that differ",
+    .summary = "list the differences between two models' predictions",
     .usage = "A B GRAPH [--top N] [--moved D] [--json]",
     .text =
         "Predicts GRAPH with models A and B. Lists nodes with different labels, beginning with\n"

@@ -19,7 +19,7 @@ static const struct flag flags[] = {
     {"features", "N", "csbm: number of features (32)", 0},
     {"signal", "S", "csbm: length of a class mean; the noise has standard deviation 1 (2)", 0},
     {"words", "N", "csbm: sparse features, N words per node (0: dense Gaussian features)", 0},
-    {"homophily", "H", "csbm: share of edges inside a class (0.2)", 0},
+    {"homophily", "H", "csbm: share of edges between nodes of the same class (0.2)", 0},
     {"seed", "N", "csbm: random seed (0)", 0},
     {"json", NULL, "print what was written as JSON", 0},
     {0}};
@@ -66,7 +66,7 @@ static int run(struct args *args)
     int code;
     if (args->count != 1 || !generate_knows(args->item[0]) || strlen(args->item[0]) > 800)
         return args_fail(args, EXIT_USAGE,
-                         "missing graph to generate: karate or csbm, as in `consm generate csbm "
+                         "expected karate or csbm, as in `consm generate csbm "
                          "--nodes 5000 -o my.npz`");
     if (!path)
         return args_fail(args, EXIT_USAGE, "missing -o: NAME.npz, NAME.safetensors or a folder");

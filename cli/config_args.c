@@ -24,7 +24,7 @@ static void describe(char *text, size_t size, const struct config_row *row,
     int used = snprintf(text, size, "%s", row->help);
     const char *shown = config_text(defaults, row, value);
     if (row->kind != CONFIG_WORD) {
-        snprintf(most, sizeof most, row->kind == CONFIG_INT ? "%.0f" : "%g", row->max);
+        snprintf(most, sizeof most, row->kind == CONFIG_INT ? "%.0f" : "%.10g", row->max);
         snprintf(text + used, size - (size_t)used, "\n(%s; %s%g to %s)", shown,
                  row->kind == CONFIG_AUTO ? "auto or " : "", row->min, most);
         return;

@@ -16,7 +16,7 @@
 static void print_taken(const struct dataset *d)
 {
     static const char *const what[DATASET_TAKEN] = {"id", "label", "weight"};
-    const char *between = "  taken as ";
+    const char *between = "  used as ";
     char name[SHOWN];
     for (int i = 0; i < DATASET_TAKEN; i++)
         if (d->taken[i][0]) {

@@ -61,7 +61,7 @@ for path in "$work/g.npz" "$work/g" "$work/g/"; do
     expect 0 '"homophily": {"edge": 0.5,' info "$path" --json
 done
 expect 0 '"name": "Mr. Hi"' info "$work/k.safetensors" --json
-expect 2 "missing graph to generate" generate cora -o "$work/x.npz"
+expect 2 "expected karate or csbm" generate cora -o "$work/x.npz"
 expect 2 "missing -o" generate csbm
 expect 2 "--nodes works with csbm only" generate karate --nodes 5 -o "$work/x.npz"
 expect 2 "homophily=2: expected" generate csbm --homophily 2 -o "$work/x.npz"

@@ -418,7 +418,8 @@ static void a_modest_student_does_not_help_them(void **state)
 static void note(void *ctx, enum consm_log_level level, const char *message)
 {
     if (level == CONSM_LOG_INFO)
-        *(bool *)ctx = *(bool *)ctx || strstr(message, "boosted trees are not among the candidates");
+        *(bool *)ctx =
+            *(bool *)ctx || strstr(message, "boosted trees are not among the candidates");
 }
 
 /* If the plug-in is missing, the log says so; otherwise not. */

@@ -80,8 +80,8 @@ static consm_status number(double *out, const struct run_option *row, const char
     double value = number_parse(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < row->min || value > row->max ||
         (whole && value != floor(value)))
-        return status_fail(CONSM_EINVAL, "%s %s: expected a %snumber from %g to %g", row->name,
-                           text, whole ? "whole " : "", row->min, row->max);
+        return status_fail(CONSM_EINVAL, "%s %s: expected a %snumber from %.10g to %.10g",
+                           row->name, text, whole ? "whole " : "", row->min, row->max);
     *out = value;
     return CONSM_OK;
 }

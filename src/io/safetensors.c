@@ -198,8 +198,9 @@ static consm_status open_bytes(struct safetensors **out, const char *name, struc
     for (int i = 7; i >= 0; i--)
         length = length << 8 | map.data[i];
     if (map.data[8] != '{')
-        TRY(status_fail(CONSM_EFORMAT, "%s: byte 8 is 0x%02x: expected {, as in a safetensors file",
-                        name, map.data[8]));
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: is not a safetensors file: byte 8 is 0x%02x, expected {", name,
+                        map.data[8]));
     if (length > map.size - 8)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: the header should have %llu bytes, but the file has only %zu", name,

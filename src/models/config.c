@@ -238,8 +238,8 @@ consm_status config_set(struct config *c, const char *name, const char *text)
     double value =
         row->kind == CONFIG_INT ? (double)strtoll(text, &end, 10) : number_parse(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < row->min || value > row->max)
-        return status_fail(CONSM_EINVAL, "%s %s: expected %sa %snumber from %g to %g", name, text,
-                           row->kind == CONFIG_AUTO ? "auto or " : "",
+        return status_fail(CONSM_EINVAL, "%s %s: expected %sa %snumber from %.10g to %.10g", name,
+                           text, row->kind == CONFIG_AUTO ? "auto or " : "",
                            row->kind == CONFIG_INT ? "whole " : "", row->min, row->max);
     if (row->kind == CONFIG_INT)
         *(int64_t *)field(c, row) = (int64_t)value;

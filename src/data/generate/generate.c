@@ -132,7 +132,7 @@ static consm_status set_knob(struct csbm_options *o, const struct knob *k, const
     if (k->kind == KNOB_REAL) {
         double value = number_parse(text, &end);
         if (end == text || *end || !isfinite(value) || value < k->min || value > k->max)
-            return status_fail(CONSM_EINVAL, "csbm: %s=%s: expected a number from %g to %g",
+            return status_fail(CONSM_EINVAL, "csbm: %s=%s: expected a number from %.10g to %.10g",
                                k->name, text, k->min, k->max);
         memcpy(field, &value, sizeof value);
     } else if (k->kind == KNOB_SEED) {

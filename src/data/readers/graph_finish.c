@@ -173,7 +173,7 @@ static consm_status check_declared(struct graph_maker *m)
             int32_t node = end ? m->to[e] : m->from[e];
             if (!m->declared[node])
                 TRY(maker_fault(m, m->line[e],
-                                "an edge names \"%.40s\", expected a node of the file",
+                                "an edge refers to \"%.40s\", expected a node of the file",
                                 names_at(&m->id, node)));
         }
 done:
