@@ -203,10 +203,8 @@ static void faults(void **state)
         {graphml_read,
          XML("<graphml><graph><node id=\"a\"/>\n<edge source=\"a\" target=\"z\"/>\n"
              "<edge source=\"y\" target=\"a\"/></graph></graphml>"),
-         "file: 2 errors:\n  line 3: an edge refers to \"z\", expected a node of the file\n  line "
-         "4: "
-         "an "
-         "edge names \"y\""},
+         "file: 2 errors:\n  line 3: an edge refers to \"z\", expected a node of the file\n"
+         "  line 4: an edge refers to \"y\""},
         {graphml_read,
          XML("<graphml><graph><node id=\"a\"><data key=\"k\">1</data></node></graph>"
              "</graphml>"),
