@@ -651,6 +651,10 @@ CONSM_API void consm_graph_free(struct consm_graph *graph);
 CONSM_API int64_t consm_graph_nodes(struct consm_graph *graph);
 CONSM_API consm_status consm_graph_find(int64_t *node, struct consm_graph *graph,
                                         const char *const *id, int64_t count);
+/* Writes the id of a node, or its number if nodes have no ids, into out; longer ids are cut to room
+ * bytes with the final zero. */
+CONSM_API consm_status consm_graph_id(char *out, size_t room, struct consm_graph *graph,
+                                      int64_t node);
 
 /* Adds rows->nodes nodes without edges: their features or columns, their labels (classes of the
  * dataset) and, if the dataset has ids, their ids. They get the next numbers, starting with *first

@@ -477,6 +477,34 @@ static void readers_and_a_writer(void **state)
 }
 
 /* A version that a reader holds does not change. */
+/* Ids of old nodes and of new ones; a short buffer cuts them. */
+static void nodes_tell_their_ids(void **state)
+{
+    static const char *const id[] = {"Zoe", "a long name"};
+    float row[2 * F] = {0};
+    struct truth *t = truth_new(false, false, true, 5);
+    struct consm_dataset *d = build(t);
+    struct consm_arrays rows = {
+        .size = sizeof rows, .nodes = 2, .features = F, .feature = row, .node_id = id};
+    struct consm_graph *g;
+    char out[64], buffer[24];
+    int64_t first;
+    (void)state;
+    OK(consm_graph_new(&g, d));
+    OK(consm_graph_add_nodes(g, &rows, &first));
+    OK(consm_graph_id(out, sizeof out, g, 4));
+    assert_string_equal(out, consm_node_id(d, 4, buffer));
+    OK(consm_graph_id(out, sizeof out, g, first + 1));
+    assert_string_equal(out, "a long name");
+    OK(consm_graph_id(out, 4, g, first + 1));
+    assert_string_equal(out, "a l");
+    FAILS(consm_graph_id(out, 4, g, first + 2), CONSM_ENOTFOUND, "does not exist");
+    FAILS(consm_graph_id(out, 0, g, first), CONSM_EINVAL, "room");
+    consm_graph_free(g);
+    consm_dataset_free(d);
+    mem_free(t);
+}
+
 static void a_reader_keeps_its_version(void **state)
 {
     struct truth *t = truth_new(false, false, true, 6);
@@ -635,6 +663,7 @@ int main(void)
         cmocka_unit_test(recipes_read_new_rows),
         cmocka_unit_test(readers_and_a_writer),
         cmocka_unit_test(a_reader_keeps_its_version),
+        cmocka_unit_test(nodes_tell_their_ids),
         cmocka_unit_test(faults_change_nothing),
         cmocka_unit_test(memory_may_run_out),
     };

@@ -16,7 +16,7 @@ from typing import Annotated, List, Optional, Tuple
 import consm
 from fastapi import Depends, FastAPI, Header, HTTPException, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 MOST_NODES, MOST_BYTES = 1000, 1 << 20
 Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
@@ -29,14 +29,7 @@ class Service:
     def __init__(self) -> None:
         self.model = consm.load_model(os.environ["CONSM_MODEL"])
         self.graph = consm.GrowingGraph(consm.load(os.environ["CONSM_GRAPH"], model=self.model))
-        self.writing, self.changed, self.still = threading.Lock(), 0, (-1, None)
-
-    def snapshot(self) -> consm.Graph:
-        """An ordinary graph, for what looks at all of it; made again after updates."""
-        with self.writing:
-            if self.still[0] != self.changed:
-                self.still = (self.changed, self.graph.snapshot())
-            return self.still[1]
+        self.writing = threading.Lock()
 
 
 class Strict(BaseModel):
@@ -61,14 +54,9 @@ class Update(Strict):
     add_edges: List[Tuple[Id, Id]] = Field(default=[], max_length=10 * MOST_NODES)
     remove_edges: List[Tuple[Id, Id]] = Field(default=[], max_length=10 * MOST_NODES)
 
-    @model_validator(mode="after")
-    def whole(self) -> "Update":
-        """What could fail half way is refused before it begins."""
-        if self.remove_edges and (self.nodes or self.add_edges):
-            raise ValueError("remove_edges comes alone")
-        if any(a == b for a, b in self.add_edges):
-            raise ValueError("an edge joins a node to itself")
-        return self
+
+class Fault(BaseModel):
+    detail: str
 
 
 class Label(BaseModel):
@@ -84,7 +72,12 @@ def allowed(authorization: Optional[str] = Header(None)) -> None:
 
 
 app = FastAPI(title="consm", version=consm.__version__)
-guarded = [Depends(allowed)]
+guarded = {"dependencies": [Depends(allowed)],
+           "responses": {400: {"model": Fault, "description": "the body is no JSON text"},
+                         401: {"model": Fault, "description": "the token is missing or wrong"},
+                         404: {"model": Fault, "description": "no such node"},
+                         409: {"model": Fault, "description": "the request does not fit the graph or the model"},
+                         413: {"model": Fault, "description": "the request is too large"}}}
 service = Service()
 counted: dict[tuple[str, int], int] = {}
 spent: dict[str, float] = {}
@@ -93,7 +86,7 @@ counting = threading.Lock()
 
 @app.exception_handler(consm.ConsmError)
 def refuse(_: Request, fault: consm.ConsmError) -> JSONResponse:
-    return JSONResponse({"detail": str(fault)}, 404 if isinstance(fault, consm.ConsmKeyError) else 422)
+    return JSONResponse({"detail": str(fault)}, 404 if isinstance(fault, consm.ConsmKeyError) else 409)
 
 
 @app.middleware("http")
@@ -111,7 +104,7 @@ async def watch(request: Request, call_next):
     return answer
 
 
-@app.post("/predict", dependencies=guarded)
+@app.post("/predict", **guarded)
 def predict(asked: Nodes) -> List[Label]:
     model, graph = service.model, service.graph
     chances = model.predict_proba(graph, nodes=asked.nodes)
@@ -120,37 +113,39 @@ def predict(asked: Nodes) -> List[Label]:
             for node, row in zip(asked.nodes, chances)]
 
 
-@app.post("/explain", dependencies=guarded)
+@app.post("/explain", **guarded)
 def explain(asked: Node) -> dict:
-    found = service.model.explain(asked.node, service.snapshot())
+    found = service.model.explain(asked.node, service.graph)
     return {"id": asked.node, "label": str(found.label), "probability": found.probability,
             "neighbours": [[str(node), effect] for node, effect in found.neighbours],
             "features": [[name, effect] for name, effect in found.features]}
 
 
-@app.post("/edges", dependencies=guarded)
+@app.post("/edges", **guarded)
 def edges(asked: Node) -> List[dict]:
-    graph = service.snapshot()
-    graph.place(asked.node)  # 404 for a stranger
-    return [{"source": str(row.source), "target": str(row.target), "trust": float(row.trust)}
-            for row in service.model.edge_trust(graph) if asked.node in (str(row.source), str(row.target))]
+    frame = service.model.edge_trust(service.graph, nodes=[asked.node])
+    return [{"source": str(a), "target": str(b), "trust": float(trust)}
+            for a, b, trust in zip(frame["source"], frame["target"], frame["trust"])]
 
 
-@app.post("/update", dependencies=guarded)
+@app.post("/update", **guarded)
 def update(change: Update) -> dict:
     live = service
     fresh = {node.id for node in change.nodes}
+    if change.remove_edges and (change.nodes or change.add_edges):  # what could fail half way is refused first
+        raise HTTPException(409, "remove_edges comes alone")
+    if any(a == b for a, b in change.add_edges):
+        raise HTTPException(409, "an edge joins a node to itself")
     with live.writing:
         live.graph.places([end for edge in change.add_edges for end in edge if end not in fresh])
         if change.nodes:
             live.graph.add_nodes([node.features for node in change.nodes], [node.id for node in change.nodes])
         live.graph.add_edges(change.add_edges)
         live.graph.remove_edges(change.remove_edges)
-        live.changed += 1
     return {"nodes": live.graph.n_nodes}
 
 
-@app.post("/reload", dependencies=guarded)
+@app.post("/reload", **guarded)
 def reload() -> dict:
     global service
     service = Service()  # requests go on with the old one meanwhile

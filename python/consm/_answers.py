@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from ctypes import POINTER, byref
-from typing import TYPE_CHECKING, Any, Hashable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Hashable, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -196,15 +196,7 @@ class Answers(Trust):
 
     def _predict_some(self, graph: Any, places: Any) -> _Prediction:
         """Only these nodes, by a predictor that stays open for the next ones."""
-        opened = self._open  # read once: another thread may replace it
-        if opened is None or opened[0] is not graph:
-            predictor = _lib.Handle(_lib.lib.consm_predictor_free)
-            call, on = ((_lib.lib.consm_predictor_new_on, graph._handle) if isinstance(graph, GrowingGraph)
-                        else (_lib.lib.consm_predictor_new, graph._dataset()))
-            _run.run(call, _lib.Out(predictor), self._trained, on, self._threads())
-            predictor.needs = (self._trained, graph)
-            opened = self._open = (graph, predictor)
-        predictor = opened[1]
+        predictor = self._predictor(graph)
         wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, wanted.ctypes.data, len(wanted))
@@ -494,15 +486,15 @@ class Answers(Trust):
         weight = None if sample_weight is None else reals(asked.weights(sample_weight), "sample_weight")[known]
         return float(np.average(right, weights=weight))
 
-    def explain(self, node: Hashable, X: Optional[Graph] = None, *, label: Optional[Hashable] = None,
+    def explain(self, node: Hashable, X: Union[Graph, GrowingGraph, None] = None, *, label: Optional[Hashable] = None,
                 limit: int = 500) -> _explain.Explanation:
         """Explains a node's prediction: removes edges, neighbours and features one at a time.
 
         Parameters
         ----------
         node : id
-        X : Graph, optional
-            By default `graph`, or the graph of training.
+        X : Graph or GrowingGraph, optional
+            By default `graph`, or the graph of training. It is kept ready for the next call.
         label : class, optional
             Explain this class instead of the predicted one.
         limit : int
@@ -520,7 +512,7 @@ class Answers(Trust):
         >>> told.node, told.label, len(told.neighbours)
         (0, 'Mr. Hi', 16)
         """
-        graph = self._graph_of(X)
+        graph = self._graph_or_growing(X)
         number = None if label is None else self._class_number(label)
-        return _explain.explain(self._fitted(), graph, graph._dataset(), graph.place(node), number,
-                                limit, self._threads(), self.classes_)
+        return _explain.explain(self._fitted(), self._predictor(graph), graph.ids_of, graph.place(node), number, limit,
+                                self.classes_)

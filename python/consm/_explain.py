@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_void_p, cast
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from . import _lib, _run, _structs
 from ._arrays import Array
@@ -83,17 +83,17 @@ def _behind(row: dict[str, Any]) -> str:
     return f"  weight {row['weight']:.4g}, trust {row['trust']:.2f}"
 
 
-def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label: Optional[int], limit: int,
-            threads: int, classes: Array) -> Explanation:
+def explain(model: _lib.Handle, predictor: _lib.Handle, ids_of: Callable[[Any], Array], place: int,
+            label: Optional[int], limit: int, classes: Array) -> Explanation:
     if not isinstance(limit, int) or limit < 1:
         raise ConsmValueError(f"limit is {limit!r}: expected a whole number >= 1")
     progress = _run.Progress()
-    options = _structs.ExplainOptions(limit=limit, of_label=label is not None, label=label or 0, threads=threads)
+    options = _structs.ExplainOptions(limit=limit, of_label=label is not None, label=label or 0)
     options.progress = cast(progress.callback, c_void_p)
     made = _lib.Handle(_lib.lib.consm_explanation_free, POINTER(_structs.ExplanationStruct))
-    _run.run(_lib.lib.consm_explain, _lib.Out(made), model, data, place, byref(options), progress=progress)
+    _run.run(_lib.lib.consm_predictor_explain, _lib.Out(made), predictor, place, byref(options), progress=progress)
     e = made.pointer.contents
-    ids, buffer = graph.ids(), _lib.buffer()
+    buffer = _lib.buffer()
     named = [_plain(v) for v in classes.tolist()]
 
     def column(name: str, count: int) -> list[Any]:
@@ -109,16 +109,16 @@ def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label
         return [{"kind": kind, **dict(zip(columns, row))} for row in zip(*columns.values())]
 
     count = {"edge": int(e.edges), "neighbour": int(e.neighbours), "feature": int(e.features)}
-    ends = [(_plain(ids[a]), _plain(ids[b])) for a, b in zip(column("edge_from", count["edge"]),
-                                                           column("edge_to", count["edge"]))]
-    nodes = [_plain(ids[a]) for a in column("neighbour", count["neighbour"])]
+    sources, targets = (ids_of(column(name, count["edge"])) for name in ("edge_from", "edge_to"))
+    ends = [(_plain(a), _plain(b)) for a, b in zip(sources, targets)]
+    nodes = [_plain(a) for a in ids_of(column("neighbour", count["neighbour"]))]
     features = [_lib.decode(_lib.lib.consm_model_feature(model.pointer, k, buffer))
                 for k in column("feature", count["feature"])]
     edge_rows = table("edge", count["edge"], [f"{a} – {b}" for a, b in ends])
     node_rows = table("neighbour", count["neighbour"], nodes)
     feature_rows = table("feature", count["feature"], features)
     return Explanation(
-        _plain(ids[place]), named[e.label], float(e.probability),
+        _plain(ids_of([place])[0]), named[e.label], float(e.probability),
         [(a, b, row["effect"]) for (a, b), row in zip(ends, edge_rows)],
         [(row["name"], row["effect"]) for row in node_rows],
         [(row["name"], row["effect"]) for row in feature_rows],

@@ -278,6 +278,10 @@ class Graph:
         """The ids of the nodes: node_ids, or their numbers."""
         return np.arange(self.n_nodes) if self.node_ids is None else self.node_ids
 
+    def ids_of(self, places: Any) -> Array:
+        """The ids of nodes, given by number."""
+        return self.ids()[np.asarray(places, np.int64)]
+
     def places(self, nodes: Nodes) -> Array:
         """The numbers of nodes, given by id. Unknown ids are an error that lists some of them."""
         return self._ids.places(nodes)

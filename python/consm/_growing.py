@@ -60,6 +60,18 @@ class GrowingGraph:
         _lib.call(_lib.lib.consm_graph_find, found.ctypes.data, self._handle.pointer, _lib.names(ids), len(ids))
         return found
 
+    def place(self, node: Hashable) -> int:
+        """The number of a node, given by id."""
+        return int(self.places([node])[0])
+
+    def ids_of(self, places: Iterable[int]) -> Array:
+        """The ids of nodes, given by number; the numbers themselves if the graph has no ids."""
+        buffer, found = _lib.buffer(1024), []
+        for place in places:
+            _lib.call(_lib.lib.consm_graph_id, buffer, len(buffer), self._handle.pointer, int(place))
+            found.append(_lib.decode(buffer.value))
+        return np.array(found, object)
+
     def add_nodes(self, x: ArrayLike, ids: Optional[Sequence[Hashable]] = None) -> int:
         """Adds nodes with these features (n, f), and ids if the graph has ids. Returns the number of the first
         one."""

@@ -85,6 +85,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "consm_predictor_new": (c_int, [_PP, _P, _P, c_int]),
     "consm_predictor_nodes": (c_int, [POINTER(POINTER(s.Prediction)), _P, _P, c_int64]),
     "consm_predictor_free": (None, [_P]),
+    "consm_predictor_edges": (c_int, [POINTER(POINTER(s.EdgeScores)), _P, _P, c_int64]),
+    "consm_predictor_explain": (c_int, [POINTER(POINTER(s.ExplanationStruct)), _P, c_int64,
+                                        POINTER(s.ExplainOptions)]),
+    "consm_graph_id": (c_int, [c_char_p, ctypes.c_size_t, _P, c_int64]),
     "consm_predictor_new_on": (c_int, [_PP, _P, _P, c_int]),
     "consm_graph_new": (c_int, [_PP, _P]),
     "consm_graph_free": (None, [_P]),
@@ -299,6 +303,6 @@ def copied(pointer: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     return np.array(np.ctypeslib.as_array(pointer, shape))
 
 
-def buffer() -> Any:
+def buffer(room: int = 32) -> Any:
     """Room for a name or number that the library writes."""
-    return (ctypes.c_char * 32)()
+    return (ctypes.c_char * room)()

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -10,10 +10,13 @@ from . import _lib, _run, _structs
 from ._arrays import Array
 from ._errors import ConsmTypeError, ConsmValueError
 from ._graph import Graph
+from ._growing import GrowingGraph
 from ._kept import Kept
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ._types import Nodes
 
 
 class Cleaned(NamedTuple):
@@ -35,13 +38,13 @@ def _scores() -> _lib.Handle:
     return _lib.Handle(_lib.lib.consm_edge_scores_free, POINTER(_structs.EdgeScores))
 
 
-def _columns(scores: _lib.Handle, ids: Array) -> dict[str, Array]:
+def _columns(scores: _lib.Handle, ids_of: Callable[[Any], Array]) -> dict[str, Array]:
     """The pairs by id, with their trust."""
     e = scores.pointer.contents
     count = (int(e.edges),)
     source, target, trust, low, high = (_lib.copied(getattr(e, name), count)
                                         for name in ("from", "to", "score", "low", "high"))
-    return {"source": ids[source], "target": ids[target], "trust": trust,
+    return {"source": ids_of(source), "target": ids_of(target), "trust": trust,
             "kept": _lib.copied(e.kept, count).astype(bool), "low": low, "high": high}
 
 
@@ -57,6 +60,7 @@ class Trust(Kept):
     """The edge methods of a fitted model."""
 
     graph: Optional[Graph]
+    info_: dict[str, Any]
 
     def _threads(self) -> int:
         threads = getattr(self, "threads", None)
@@ -76,13 +80,32 @@ class Trust(Kept):
             raise ConsmTypeError(f"X is {type(X).__name__}: expected a Graph")
         return graph
 
-    def edge_trust(self, X: Optional[Graph] = None) -> "pd.DataFrame":
+    def _graph_or_growing(self, X: Union[Graph, GrowingGraph, None]) -> Union[Graph, GrowingGraph]:
+        return X if isinstance(X, GrowingGraph) else self._graph_of(X)
+
+    def _predictor(self, graph: Any) -> _lib.Handle:
+        """Model and graph, prepared for questions; that of the last graph stays open."""
+        opened = self._open  # read once: another thread may replace it
+        if opened is None or opened[0] is not graph:
+            predictor = _lib.Handle(_lib.lib.consm_predictor_free)
+            call, on = ((_lib.lib.consm_predictor_new_on, graph._handle) if isinstance(graph, GrowingGraph)
+                        else (_lib.lib.consm_predictor_new, graph._dataset()))
+            _run.run(call, _lib.Out(predictor), self._fitted(), on, self._threads())
+            predictor.needs = (self._trained, graph)
+            opened = self._open = (graph, predictor)
+        return opened[1]  # type: ignore[no-any-return]
+
+    def edge_trust(self, X: Union[Graph, GrowingGraph, None] = None, *,
+                   nodes: Optional[Nodes] = None) -> "pd.DataFrame":
         """Scores every edge: the probability that both ends share a class.
 
         Parameters
         ----------
         X : Graph, optional
-            By default `graph`, or the graph of training.
+            By default `graph`, or the graph of training; with nodes also a GrowingGraph.
+        nodes : ids, optional
+            Only the edges of these nodes, with the same results. The graph is kept ready for the next call. ConSM's
+            trust needs the whole graph once, that of other models only these nodes.
 
         Returns
         -------
@@ -98,9 +121,11 @@ class Trust(Kept):
         >>> len(consm.GCNClassifier(random_state=0, per_class=4).fit(g).edge_trust(g))
         78
         """
-        graph = self._graph_of(X)
-        made = self._score_edges(graph)
-        frame = _frame(_columns(made, graph.ids()))
+        graph = self._graph_or_growing(X)
+        if nodes is None and not isinstance(graph, Graph):
+            raise ConsmValueError("a GrowingGraph changes while it is read: choose nodes with nodes=, or take snapshot()")
+        made = self._score_edges(graph) if isinstance(graph, Graph) and nodes is None else self._edges_of(graph, nodes)
+        frame = _frame(_columns(made, graph.ids_of))
         if hasattr(frame, "attrs"):
             frame.attrs["zeta"] = float(made.pointer.contents.zeta)
         return frame
@@ -130,7 +155,7 @@ class Trust(Kept):
         (3, 5)
         """
         graph = self._graph_of(X)
-        columns = _columns(self._suggest(graph, k), graph.ids())
+        columns = _columns(self._suggest(graph, k), graph.ids_of)
         del columns["kept"]
         order = np.argsort(-columns["trust"], kind="stable")
         return _frame({name: column[order] for name, column in columns.items()})
@@ -185,7 +210,13 @@ class Trust(Kept):
         made = _lib.dataset()
         made.needs = graph._dataset()
         _run.run(_lib.lib.consm_dataset_clean, _lib.Out(made), made.needs, scores, dropped, added)
-        return Cleaned(graph._with_edges(made), _changes(scores, dropped[:-1].astype(bool), added, graph.ids()))
+        return Cleaned(graph._with_edges(made), _changes(scores, dropped[:-1].astype(bool), added, graph.ids_of))
+
+    def _edges_of(self, graph: Union[Graph, GrowingGraph], nodes: Any) -> _lib.Handle:
+        made, predictor = _scores(), self._predictor(graph)
+        places = np.ascontiguousarray(graph.places(nodes), np.int64)
+        _run.run(_lib.lib.consm_predictor_edges, _lib.Out(made), predictor, places, len(places))
+        return made
 
     def _score_edges(self, graph: Graph) -> _lib.Handle:
         made = _scores()
@@ -202,9 +233,9 @@ class Trust(Kept):
         return made
 
 
-def _changes(scores: _lib.Handle, dropped: Array, added: Optional[_lib.Handle], ids: Array) -> "pd.DataFrame":
-    gone = {name: column[dropped] for name, column in _columns(scores, ids).items()}
-    new: dict[str, Any] = {name: column[:0] for name, column in gone.items()} if added is None else _columns(added, ids)
+def _changes(scores: _lib.Handle, dropped: Array, added: Optional[_lib.Handle], ids_of: Callable[[Any], Array]) -> "pd.DataFrame":
+    gone = {name: column[dropped] for name, column in _columns(scores, ids_of).items()}
+    new: dict[str, Any] = {name: column[:0] for name, column in gone.items()} if added is None else _columns(added, ids_of)
     word = np.array(["dropped"] * len(gone["trust"]) + ["added"] * len(new["trust"]), object)
     whole = {name: np.concatenate([gone[name], new[name]]) for name in gone if name != "kept"}
     return _frame({"source": whole["source"], "target": whole["target"], "change": word, "trust": whole["trust"],

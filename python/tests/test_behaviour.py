@@ -380,6 +380,16 @@ def test_a_growing_graph_answers_as_its_snapshot(world, fitted):
     now = growing.snapshot()
     assert now.n_nodes == growing.n_nodes == world.n + 2
     assert np.array_equal(fitted.predict_proba(growing, nodes=asked), fitted.predict_proba(now)[now.places(asked)])
+    everything = fitted.edge_trust(now)
+    mine = everything[everything["source"].isin(asked) | everything["target"].isin(asked)]
+    for graph in (growing, now):
+        some = fitted.edge_trust(graph, nodes=asked)
+        assert some["source"].tolist() == mine["source"].tolist() and some["trust"].tolist() == mine["trust"].tolist()
+        told = fitted.explain("new 1", graph)
+        assert told.node == "new 1" and {name for name, _ in told.neighbours} == {"person 3", "new 2"}
+        assert told.edges == fitted.explain("new 1", now).edges
+    with pytest.raises(consm.ConsmValueError, match="choose nodes with nodes="):
+        fitted.edge_trust(growing)
     with pytest.raises(consm.ConsmKeyError, match="nobody"):
         growing.add_edges([("new 1", "nobody")])
     with pytest.raises(consm.ConsmValueError, match="4, as"):

@@ -86,6 +86,24 @@ done:
     return st;
 }
 
+consm_status consm_graph_id(char *out, size_t room, struct consm_graph *g, int64_t number)
+{
+    consm_status st = CONSM_OK;
+    struct version *v = NULL;
+    char buffer[24];
+    TRY(GIVEN(out, g));
+    if (room < 1)
+        TRY(status_fail(CONSM_EINVAL, "no room for an id"));
+    v = version_hold(g);
+    if (number < 0 || number >= v->nodes)
+        TRY(status_fail(CONSM_ENOTFOUND, "node %lld does not exist: there are %lld nodes",
+                        (long long)number, (long long)v->nodes));
+    snprintf(out, room, "%s", version_id(v, number, buffer));
+done:
+    version_release(g, v);
+    return st;
+}
+
 consm_status consm_graph_dataset(struct consm_dataset **out, struct consm_graph *g)
 {
     consm_status st = CONSM_OK;
