@@ -73,7 +73,7 @@ int main(int argc, char **argv)
         (st = consm_options_checkpoint(options, argc > 1 ? argv[1] : NULL, 50, true)) == 0 &&
         (st = consm_train(&model, data, options)) == 0 &&
         (st = consm_model_info(&info, model)) == 0)
-        printf("%lld nodes train, %lld validate; test accuracy %.2f after epoch %lld\n",
+        printf("%lld training and %lld validation nodes; test accuracy %.2f after epoch %lld\n",
                (long long)info.trained, (long long)info.validated,
                consm_model_metrics(model, CONSM_TEST)->accuracy, (long long)info.best_epoch);
     if (st < 0)

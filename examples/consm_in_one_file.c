@@ -45,7 +45,7 @@ static void read_graph(const char *folder)
         snprintf(line, sizeof line, "%s/%s", folder, name[i]);
         file[i] = fopen(line, "r");
         if (i < 2 && (!file[i] || !fgets(line, sizeof line, file[i])))
-            exit(fprintf(stderr, "%s: cannot be read\n", line) > 0);
+            exit(fprintf(stderr, "%s: cannot open\n", line) > 0);
     }
     for (; n < N && c < C && fgets(line, sizeof line, file[0]); n++) {
         sscanf(line, "%*d,%63[^,\n]", class[c]); /* a new class, if not known yet */

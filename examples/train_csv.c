@@ -50,7 +50,8 @@ int main(int argc, char **argv)
 
     struct consm_model_info info = {.size = sizeof info};
     consm_model_info(&info, model);
-    fprintf(stderr, "%lld people train, %lld validate: accuracy %.2f, temperature %.2f\n",
+    fprintf(stderr,
+            "%lld training and %lld validation nodes: validation accuracy %.2f, temperature %.2f\n",
             (long long)info.trained, (long long)info.validated,
             consm_model_metrics(model, CONSM_VALIDATION)->accuracy, info.temperature);
     print_unknown(data, model, guess);

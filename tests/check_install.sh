@@ -150,7 +150,7 @@ awk '/^test accuracy/ { exit !($4 + 0 > $6 + 0.1) }' "$work/out" || fault "custo
 
 "$work/arrays" "$work/arrays.checkpoint" > "$work/out" || fault arrays
 grep -q '^hidden  *64 ' "$work/out" || fault "arrays: $(cat "$work/out")"
-awk '/^60 nodes train, 40 validate; test accuracy/ { found = $8 > 0.9 } END { exit !found }' "$work/out" ||
+awk '/^60 training and 40 validation nodes; test accuracy/ { found = $9 > 0.9 } END { exit !found }' "$work/out" ||
     fault "arrays: $(tail -1 "$work/out")"
 
 # ---- packages -------------------------------------------------------------------------------------

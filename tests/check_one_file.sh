@@ -27,5 +27,5 @@ run csbm 10
 "$build/example_consm_in_one_file" "$work/karate" 4 0 > "$work/out" 2>&1 || fault "karate: $(cat "$work/out")"
 awk '/^test accuracy/ { exit !($3 > 0.85) }' "$work/out" || fault "karate: $(tail -1 "$work/out")"
 "$build/example_consm_in_one_file" "$work/nowhere" > "$work/out" 2>&1 && fault "a folder that is not there was read"
-grep -q 'nowhere/nodes.csv: cannot be read' "$work/out" || fault "said: $(cat "$work/out")"
+grep -q 'nowhere/nodes.csv: cannot open' "$work/out" || fault "said: $(cat "$work/out")"
 verdict

@@ -93,7 +93,7 @@ def refuse(_: Request, fault: consm.ConsmError) -> JSONResponse:
 async def watch(request: Request, call_next):
     begin = time.perf_counter()
     if int(request.headers.get("content-length") or 0) > MOST_BYTES:
-        answer = JSONResponse({"detail": f"more than {MOST_BYTES} bytes"}, 413)
+        answer = JSONResponse({"detail": f"the request has more than {MOST_BYTES} bytes"}, 413)
     else:
         answer = await call_next(request)
     route = request.scope.get("route")
@@ -133,7 +133,7 @@ def update(change: Update) -> dict:
     live = service
     fresh = {node.id for node in change.nodes}
     if change.remove_edges and (change.nodes or change.add_edges):  # what could fail half way is refused first
-        raise HTTPException(409, "remove_edges comes alone")
+        raise HTTPException(409, "remove_edges cannot be combined with other changes")
     if any(a == b for a, b in change.add_edges):
         raise HTTPException(409, "an edge joins a node to itself")
     with live.writing:
