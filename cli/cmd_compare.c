@@ -1,6 +1,6 @@
 /* `consm compare`: the differences between two models on one graph: changed labels, and edges whose
  * trust changed. */
-#include "base/alloc.h"
+#include "app/differences.h"
 #include "base/counted.h"
 #include "commands.h"
 #include "consm.h"
@@ -22,19 +22,12 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-/* A node with another label, or an edge with another trust, and how much it matters. */
-struct difference {
-    int64_t at; /* the node's or edge's number */
-    double by;
-};
-
 struct comparison {
     struct consm_dataset *data;
     struct consm_model *model[2];
     struct consm_prediction *said[2];
     struct consm_edge_scores *trust[2];
-    int64_t flips, moves;
-    struct difference *flip, *move; /* the largest first */
+    struct differences found;
 };
 
 static void close_all(struct comparison *c)
@@ -45,8 +38,7 @@ static void close_all(struct comparison *c)
         consm_model_free(c->model[i]);
     }
     consm_dataset_free(c->data);
-    mem_free(c->flip);
-    mem_free(c->move);
+    differences_free(&c->found);
 }
 
 static consm_status open_all(struct comparison *c, const struct args *args, int threads)
@@ -65,56 +57,9 @@ done:
     return st;
 }
 
-/* ---- differences --------------------------------------------------------- */
-
-static int largest_first(const void *a, const void *b)
-{
-    const struct difference *x = a, *y = b;
-    if (x->by != y->by)
-        return x->by > y->by ? -1 : 1;
-    return x->at < y->at ? -1 : 1;
-}
-
-/* The name of the class that a model predicts for a node. */
-static const char *label_of(const struct comparison *c, int which, int64_t number, char buffer[24])
-{
-    return consm_model_class(c->model[which], c->said[which]->label[number], buffer);
-}
-
 static double confidence_of(const struct comparison *c, int which, int64_t number)
 {
     return (double)c->said[which]->confidence[number];
-}
-
-/* A changed label matters as much as the confidence of the less certain model. */
-static consm_status find_flips(struct comparison *c)
-{
-    consm_status st = CONSM_OK;
-    char a[24], b[24];
-    TRY(NEW(c->flip, c->said[0]->nodes));
-    for (int64_t i = 0; i < c->said[0]->nodes; i++)
-        if (strcmp(label_of(c, 0, i, a), label_of(c, 1, i, b)) != 0)
-            c->flip[c->flips++] =
-                (struct difference){i, fmin(confidence_of(c, 0, i), confidence_of(c, 1, i))};
-    if (c->flips > 0)
-        qsort(c->flip, (size_t)c->flips, sizeof *c->flip, largest_first);
-done:
-    return st;
-}
-
-static consm_status find_moves(struct comparison *c, double least)
-{
-    consm_status st = CONSM_OK;
-    TRY(NEW(c->move, c->trust[0]->edges));
-    for (int64_t e = 0; e < c->trust[0]->edges; e++) {
-        double by = fabs((double)c->trust[1]->score[e] - (double)c->trust[0]->score[e]);
-        if (by >= least)
-            c->move[c->moves++] = (struct difference){e, by};
-    }
-    if (c->moves > 0)
-        qsort(c->move, (size_t)c->moves, sizeof *c->move, largest_first);
-done:
-    return st;
 }
 
 /* ---- for people ---------------------------------------------------------- */
@@ -136,7 +81,7 @@ static consm_status print_flips(const struct comparison *c, int64_t top)
     consm_status st = CONSM_OK;
     struct table *t = NULL;
     char buffer[24], name[SHOWN];
-    if (c->flips == 0 || top == 0)
+    if (c->found.flips == 0 || top == 0)
         return CONSM_OK;
     TRY(table_new(&t, "flips", NULL));
     table_column(t, "node", TABLE_LEFT, NULL);
@@ -144,12 +89,12 @@ static consm_status print_flips(const struct comparison *c, int64_t top)
         table_column(t, which ? "label of B" : "label of A", TABLE_LEFT, NULL);
         table_column(t, "confidence", TABLE_RIGHT, NULL);
     }
-    for (int64_t k = 0; k < c->flips && k < top; k++) {
-        int64_t i = c->flip[k].at;
+    for (int64_t k = 0; k < c->found.flips && k < top; k++) {
+        int64_t i = c->found.flip[k].at;
         table_row(t);
         table_text(t, shown(name, consm_node_id(c->data, i, buffer), 0));
         for (int which = 0; which < 2; which++) {
-            table_text(t, shown(name, label_of(c, which, i, buffer), 0));
+            table_text(t, shown(name, differences_label(&c->found, which, i, buffer), 0));
             table_number(t, confidence_of(c, which, i), 3);
         }
     }
@@ -164,14 +109,14 @@ static consm_status print_moves(const struct comparison *c, int64_t top)
     consm_status st = CONSM_OK;
     struct table *t = NULL;
     char id[24], from[SHOWN], to[SHOWN], both[2 * SHOWN + 8];
-    if (c->moves == 0 || top == 0)
+    if (c->found.moves == 0 || top == 0)
         return CONSM_OK;
     TRY(table_new(&t, "moves", NULL));
     table_column(t, "edge", TABLE_LEFT, NULL);
     table_column(t, "trust of A", TABLE_RIGHT, NULL);
     table_column(t, "trust of B", TABLE_RIGHT, NULL);
-    for (int64_t k = 0; k < c->moves && k < top; k++) {
-        int64_t e = c->move[k].at;
+    for (int64_t k = 0; k < c->found.moves && k < top; k++) {
+        int64_t e = c->found.move[k].at;
         snprintf(both, sizeof both, "%s – %s",
                  shown(from, consm_node_id(c->data, c->trust[0]->from[e], id), 0),
                  shown(to, consm_node_id(c->data, c->trust[0]->to[e], id), 0));
@@ -189,9 +134,9 @@ done:
 static consm_status print_people(const struct comparison *c, int64_t top, double least)
 {
     consm_status st = CONSM_OK;
-    printf("%lld of %s have different labels\n", (long long)c->flips,
+    printf("%lld of %s have different labels\n", (long long)c->found.flips,
            COUNTED(c->said[0]->nodes, "node"));
-    printf("%lld of %s differ in trust by %g or more\n", (long long)c->moves,
+    printf("%lld of %s differ in trust by %g or more\n", (long long)c->found.moves,
            COUNTED(c->trust[0]->edges, "edge"), least);
     TRY(print_flips(c, top));
     TRY(print_moves(c, top));
@@ -205,16 +150,16 @@ static void print_json(const struct comparison *c, double least)
 {
     char a[24], b[24], id[24];
     json_t *flips = json_array(), *moves = json_array();
-    for (int64_t k = 0; k < c->flips; k++) {
-        int64_t i = c->flip[k].at;
+    for (int64_t k = 0; k < c->found.flips; k++) {
+        int64_t i = c->found.flip[k].at;
         json_array_append_new(
-            flips,
-            json_pack("{s:s, s:s, s:s, s:f, s:f}", "id", consm_node_id(c->data, i, id), "label_a",
-                      label_of(c, 0, i, a), "label_b", label_of(c, 1, i, b), "confidence_a",
-                      confidence_of(c, 0, i), "confidence_b", confidence_of(c, 1, i)));
+            flips, json_pack("{s:s, s:s, s:s, s:f, s:f}", "id", consm_node_id(c->data, i, id),
+                             "label_a", differences_label(&c->found, 0, i, a), "label_b",
+                             differences_label(&c->found, 1, i, b), "confidence_a",
+                             confidence_of(c, 0, i), "confidence_b", confidence_of(c, 1, i)));
     }
-    for (int64_t k = 0; k < c->moves; k++) {
-        int64_t e = c->move[k].at;
+    for (int64_t k = 0; k < c->found.moves; k++) {
+        int64_t e = c->found.move[k].at;
         json_array_append_new(moves,
                               json_pack("{s:s, s:s, s:f, s:f}", "source",
                                         consm_node_id(c->data, c->trust[0]->from[e], a), "target",
@@ -223,9 +168,10 @@ static void print_json(const struct comparison *c, double least)
                                         (double)c->trust[1]->score[e]));
     }
     json_line(json_pack("{s:I, s:I, s:I, s:I, s:f, s:o, s:o}", "nodes",
-                        (json_int_t)c->said[0]->nodes, "flipped", (json_int_t)c->flips, "edges",
-                        (json_int_t)c->trust[0]->edges, "moved", (json_int_t)c->moves, "moved_by",
-                        least, "labels", flips, "trust", moves),
+                        (json_int_t)c->said[0]->nodes, "flipped", (json_int_t)c->found.flips,
+                        "edges", (json_int_t)c->trust[0]->edges, "moved",
+                        (json_int_t)c->found.moves, "moved_by", least, "labels", flips, "trust",
+                        moves),
               6);
 }
 
@@ -245,8 +191,10 @@ static int run(struct args *args)
                          "expected two models and a graph, as in `consm compare "
                          "last/model.safetensors out/model.safetensors ./mygraph`");
     TRY(open_all(&c, args, (int)threads));
-    TRY(find_flips(&c));
-    TRY(find_moves(&c, least));
+    c.found = (struct differences){.model = {c.model[0], c.model[1]},
+                                   .said = {c.said[0], c.said[1]},
+                                   .trust = {c.trust[0], c.trust[1]}};
+    TRY(differences_find(&c.found, least));
     if (args_has(args, "json"))
         print_json(&c, least);
     else

@@ -349,6 +349,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     if (!t->json && !t->quiet)
         train_print_rare(t);
     if (t->output.folder) {
+        t->output.from = t->from;
         TRY(train_output_write(&t->output, &t->best, t->data));
         TRY(embeddings_write(args_get(t->args, "embeddings"), t->best.model, t->data,
                              t->output.device, t->output.threads));

@@ -4,6 +4,7 @@
 #include "app/report.h"
 #include "app/suspects.h"
 
+#include "app/differences.h"
 #include "app/model_json.h"
 #include "config_file.h"
 #include "edges_output.h"
@@ -195,6 +196,10 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL; /* the trained model's scores on its own graph */
     struct suspects suspects = {0};
+    struct consm_prediction *before = NULL;
+    struct consm_edge_scores *trust = NULL;
+    struct differences changes = {.model = {out->from, run->model},
+                                  .said = {NULL, run->prediction}};
     enum { FILES = 8 };
     char *path[FILES] = {0};
     static const char *const name[FILES] = {"model.safetensors", "predictions.csv", "metrics.json",
@@ -218,9 +223,18 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     } else {
         TRY(suspects_find(&suspects, run->model, data, run->prediction, &run->roles, out->threads));
         TRY(suspects_write(path[6], &suspects, run->model, data, run->prediction, out->safe_csv));
+        if (out->from) {
+            TRY(consm_predict_on(&before, out->from, data, out->device, out->threads));
+            TRY(consm_score_edges_on(&trust, out->from, data, out->device, out->threads));
+            changes.said[0] = before;
+            changes.trust[0] = trust;
+            changes.trust[1] = scores;
+            TRY(differences_find(&changes, REPORT_MOVED));
+        }
         TRY(report_run(path[3], &(struct report_input){run, data->data, scores,
                                                        "consm train --config config.yaml", data,
-                                                       out->threads, &suspects, path[7]}));
+                                                       out->threads, &suspects, path[7],
+                                                       out->from ? &changes : NULL}));
     }
     if (file_writes()) {
         unlink(out->checkpoint);
@@ -228,6 +242,9 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     }
 done:
     suspects_free(&suspects);
+    differences_free(&changes);
+    consm_prediction_free(before);
+    consm_edge_scores_free(trust);
     consm_edge_scores_free(scores);
     for (int i = 0; i < FILES; i++)
         mem_free(path[i]);

@@ -8,15 +8,16 @@
 #include "args.h"
 
 struct train_output {
-    const char *folder; /* NULL: nothing is written */
-    bool force;         /* replace an older model instead of keeping it aside */
-    bool probabilities; /* predictions.csv gets a column per class */
-    bool safe_csv;      /* names in CSV files that look like formulas get a ' */
-    const char *device; /* of trust scores and embeddings; NULL: the CPU */
-    int threads;        /* 0: one per processor */
-    char *checkpoint;   /* FOLDER/checkpoint.safetensors */
-    char *config;       /* FOLDER/checkpoint.yaml; config.yaml once there is a model */
-    int lock;           /* of the folder, while the checkpoint exists */
+    const char *folder;             /* NULL: nothing is written */
+    bool force;                     /* replace an older model instead of keeping it aside */
+    bool probabilities;             /* predictions.csv gets a column per class */
+    bool safe_csv;                  /* names in CSV files that look like formulas get a ' */
+    const char *device;             /* of trust scores and embeddings; NULL: the CPU */
+    int threads;                    /* 0: one per processor */
+    const struct consm_model *from; /* the model that training began with, or NULL */
+    char *checkpoint;               /* FOLDER/checkpoint.safetensors */
+    char *config;                   /* FOLDER/checkpoint.yaml; config.yaml once there is a model */
+    int lock;                       /* of the folder, while the checkpoint exists */
 };
 
 /* What config.yaml holds besides the given flags. */

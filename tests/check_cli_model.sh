@@ -194,6 +194,10 @@ expect 2 "--nodes cannot be combined with --graph" predict "$model" "$work/frien
 # ---- going on from a model, and what changed ----------------------------------------------------------
 expect 0 "nodes have different labels, compared with $model" train "$work/friends" --from "$model" --epochs 2 -o "$work/next"
 flips=$(grep -oE '^[0-9]+ of [0-9]+ nodes have different labels' "$work/out")
+grep -q '>Changes<' "$work/next/report.html" || fault "the report does not say what changed"
+grep -q "Compared with the model that training began with, ${flips%% *} of 30 nodes have another label" "$work/next/report.html" ||
+    fault "the report counts other changes: $(grep -o 'Compared with the model[^.]*' "$work/next/report.html")"
+! grep -q '>Changes<' "$work/o/report.html" || fault "a report without --from has changes"
 expect 0 "$flips" compare "$model" "$work/next/model.safetensors" "$work/friends"
 "$consm" predict "$work/next/model.safetensors" "$work/friends" 2> /dev/null | cut -d, -f1,2 > "$work/labels.next"
 cut -d, -f1,2 "$work/all.csv" | diff - "$work/labels.next" | grep -c '^>' > "$work/count"

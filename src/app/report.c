@@ -375,6 +375,7 @@ consm_status report_run(const char *path, const struct report_input *in)
     TRY(report_add_uncertain(r, in));
     TRY(report_add_suspects(r, in));
     TRY(report_add_trust(r, in));
+    TRY(report_add_changes(r, in));
     TRY(add_graph(r, in));
     TRY(report_add_data(r, in->data));
     TRY(report_add_settings(r, model));

@@ -18,6 +18,9 @@ consm_status report_add_glossary(struct report *r);
  * the first one. Without such a class it is a picture of the most uncertain node. */
 consm_status report_add_suspects(struct report *r, const struct report_input *in);
 
+/* report_changes.c: what changed since the model that training began with; nothing without one. */
+consm_status report_add_changes(struct report *r, const struct report_input *in);
+
 /* report_trust.c: the section on trust; nothing for a graph without edges. */
 consm_status report_add_trust(struct report *r, const struct report_input *in);
 /* The score of each entry of the cleaned graph (nnz); the caller frees it. */
