@@ -119,7 +119,7 @@ def peer(model, path, threads, adjacency, features, seconds):
 
 def serve(threads, seconds):
     """Reads cases from stdin, a line each, runs each in a fork, answers with a line of JSON."""
-    import torch_geometric  # noqa: F401  (what all cases need)
+    import torch_geometric  # noqa: F401  (every case needs it)
     print("ready", flush=True)
     for line in sys.stdin:
         sys.stdout.flush()
@@ -128,7 +128,7 @@ def serve(threads, seconds):
             model, path, adjacency, features = json.loads(line)
             try:
                 peer(model, path, threads, adjacency, features, seconds)
-            except Exception as fault:  # a way that PyG does not go
+            except Exception as fault:  # PyG does not support this case
                 print(json.dumps({"fault": str(fault).splitlines()[0]}))
             sys.stdout.flush()
             os._exit(0)
@@ -140,7 +140,7 @@ class Peers:
     """PyG's side: one process that has imported it."""
 
     def __init__(self, threads, seconds):
-        # Importing keeps a processor busy for seconds: nothing is measured beside it.
+        # Importing keeps a processor busy for seconds, so nothing is measured meanwhile.
         self.server = subprocess.Popen([sys.executable, __file__, "--threads", str(threads), "--seconds",
                                         str(seconds), "--serve"], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})

@@ -148,7 +148,7 @@ def main():
     ask.add_argument("--compile-seconds", type=int, default=90, help="of one such process, compiling included")
     ask.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     how = ask.parse_args()
-    if how.case:  # a process of its own
+    if how.case:  # this process runs one case
         name, models, kind = how.case
         data = load(how.consm, name)
         for model in models.split(","):
@@ -160,7 +160,7 @@ def main():
         for kind in how.kinds.split(","):
             wanted = how.compiled if kind == "compile" else how.models
             seconds = how.compile_seconds if kind == "compile" else how.seconds
-            # a capture that failed leaves nothing usable behind
+            # after a failed capture the process cannot be used: one process per model
             for models in [wanted] if kind == "eager" else wanted.split(","):
                 case = [sys.executable, __file__, "--consm", how.consm, "--steps", str(how.steps),
                         "--case", name, models, kind]

@@ -77,7 +77,7 @@ def two_cores(cpus):
     return [cpus[0]] + (others or cpus[1:])[:1]
 
 
-# ---- what is measured: each function returns what its file will hold -------------------------------------------
+# ---- measurements: each function returns the content of its file -----------------------------------------------
 
 def machine(lab):
     facts = pathlib.Path("/proc/cpuinfo").read_text()

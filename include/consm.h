@@ -681,7 +681,7 @@ CONSM_API consm_status consm_graph_set_labels(struct consm_graph *graph, const i
  * that is built anew. It takes as long as opening. Free *out with consm_dataset_free(). */
 CONSM_API consm_status consm_graph_dataset(struct consm_dataset **out, struct consm_graph *graph);
 
-/* ---- some nodes ----------------------------------------------------------- */
+/* ---- prediction of single nodes ------------------------------------------ */
 
 /* A model and a dataset, prepared for many questions about a few nodes. The model must outlive it;
  * the dataset may be freed before it. threads 0: one per processor. Free *out with

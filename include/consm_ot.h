@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* ---- what is asked ------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------- */
 
 enum consm_ot_metric { CONSM_OT_SQUARED_EUCLIDEAN = 0, CONSM_OT_COSINE = 1 };
 

@@ -47,7 +47,7 @@ by_type = {
     "struct consm_dataset *": "NULL", "struct consm_prediction *": "NULL",
     "struct consm_edge_scores *": "NULL",
 }
-# Where NULL means something, says the header. Freeing it is nothing.
+# Parameters for which the header allows NULL. Freeing NULL does nothing.
 null_means = {
     ("consm_dataset_open", "data_dir"), ("consm_dataset_open_with", "options"),
     ("consm_options_checkpoint", "path"), ("consm_ot_exact", "dual_r"), ("consm_ot_exact", "dual_h"),
@@ -60,7 +60,7 @@ null_means = {
     ("consm_clean_choose", "options"), ("consm_dataset_clean", "added"), ("consm_dataset_save", "format"),
 }
 ends = ("ctx", "fn")
-# Numbers that say how large the caller's arrays are: too large cannot be seen from inside.
+# Sizes of the caller's arrays: the library cannot detect that one is too large.
 sizes = {"c", "n", "f", "sets", "support", "count", "rows:input", "cols:input"}
 integers = ["-1", "INT32_MIN", "INT32_MAX"]
 wide = integers + ["INT64_MIN", "INT64_MAX", "0"]
@@ -109,7 +109,7 @@ def good(function, kind, name):
     if kind.startswith("const struct") and kind.endswith("**"):
         return f"({kind})&lent"
     if "*" in kind or kind.endswith("_fn"):
-        return "NULL"  # unknown here: still called, with all else as it should be
+        return "NULL"  # unknown here: the call is made with NULL and otherwise valid arguments
     return f"({kind})0"
 
 

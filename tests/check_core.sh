@@ -17,7 +17,7 @@ must() { "$@" > "$work/log" 2>&1 || { fault "$*"; tail -20 "$work/log"; }; }
 mkdir "$work/pkgconfig"
 export PKG_CONFIG_LIBDIR=$work/pkgconfig
 pkg-config --exists jansson && fault "pkg-config still knows jansson"
-# Without optimisation: what is asked is whether it builds and what it needs.
+# Without optimisation: the test checks only that it builds, and what it needs.
 # -Wpadded stands for all that a newer compiler may warn about.
 core=(-S . -DCONSM_CORE_ONLY=ON -DCMAKE_BUILD_TYPE=None)
 must cmake "${core[@]}" -B "$work/build" -DCMAKE_C_FLAGS=-Wpadded

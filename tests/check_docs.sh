@@ -34,10 +34,11 @@ int main(void) { return 3; }
 ```
 PAGE
 python3 -c 'print("word " * 50)' >> "$work/plant/docs/bad.md"
+echo "# Another title" >> "$work/plant/docs/bad.md"
 python3 tests/docs.py "$consm" "$work/plant" > "$work/found" && fault "planted faults pass"
 for text in "no nowhere.md" "no heading #nothing" "no file src/base/nothing.c" "no target nothing" \
     "no flag --no-such-flag" "consm train has no --no-such-flag" "no verb dance" "python" "c does not compile" "json" \
-    "characters"; do
+    "characters" "2 titles"; do
     grep -qF -- "$text" "$work/found" || fault "the checker misses: $text"
 done
 # Programs are run where the library needs no sanitizer's run-time.

@@ -84,7 +84,7 @@ arrays.to, arrays.feature, arrays.label = (ctypes.cast(k, ctypes.c_void_p) for k
 data, model = ctypes.c_void_p(), ctypes.c_void_p()
 check(lib.consm_dataset_from_arrays(ctypes.byref(data), ctypes.byref(arrays)))
 
-# Training tells how far it is, and stops when asked to.
+# Training reports progress and stops when asked to.
 callback = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.POINTER(Progress))
 epochs, stop = [], [False]
 
@@ -112,7 +112,7 @@ assert all(0.5 <= guess.contents.confidence[i] <= 1 for i in range(n))
 stop[0], stopped = True, ctypes.c_void_p()
 assert lib.consm_train(ctypes.byref(stopped), data, options) == -8 and not stopped
 
-# What is wrong is said.
+# Errors have a message.
 keep[1][3] = 99
 other = ctypes.c_void_p()
 assert lib.consm_dataset_from_arrays(ctypes.byref(other), ctypes.byref(arrays)) < 0 and not other

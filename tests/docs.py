@@ -23,10 +23,10 @@ here = pathlib.Path(__file__).resolve().parent.parent
 consm = os.path.abspath(sys.argv[1])
 root = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else here
 LONGEST = 200
-# Old words of old commits: links and lengths are checked, commands and paths are not.
+# Texts about old commits: links and lengths are checked, commands and paths are not.
 HISTORY = {"CHANGELOG.md", "studies/NOTES.md"}
 GENERATED = {"docs/reference/c.md"}  # made from the headers by scripts/api-reference
-LONG = ("CHANGELOG.md", "studies/results/")  # not pages of prose, or not ours to wrap
+LONG = ("CHANGELOG.md", "studies/results/")  # not prose, or generated elsewhere
 ROOMS = ("src", "cli", "include", "tests", "scripts", "bench", "examples", "studies", "cmake", "python", "docs")
 faults = []
 
@@ -182,6 +182,10 @@ def check_block(page, kind, number, text):
 
 pages = sorted(p.relative_to(root) for p in [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("studies/**/*.md")])
 for page in pages:
+    # The site's table of contents shows only the headings below the first title.
+    titles = [number for kind, number, text in parts(root / page) if kind == "prose" and text.startswith("# ")]
+    if page.parts[0] == "docs" and len(titles) != 1:
+        fault(page, titles[1] if titles else 1, f"{len(titles)} titles (#), a page has one")
     paragraph, begin, old = "", 1, str(page) in HISTORY | GENERATED or str(page).startswith("studies/results/")
     for kind, number, text in [*parts(root / page), ("end", 0, "")]:
         if kind == "prose":

@@ -14,7 +14,7 @@ struct scene {
     struct training_request request;
 };
 
-/* So many labels of each class train; a share of the others validates. */
+/* per_class labels of each class train; at most `validating` nodes validate, the others test. */
 static void scene_open(struct scene *s, const char *name, const char *model, int64_t per_class,
                        int64_t validating)
 {

@@ -10,7 +10,7 @@ import pytest
 
 import consm
 
-# A shell that starts the tests in the background lets them ignore SIGINT; what they interrupt would then hang.
+# A shell makes background jobs ignore SIGINT. Tests that interrupt a run would then hang.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -90,7 +90,7 @@ def test_a_crowd_gets_the_same_answers(world, graph):
         for _ in range(3):
             together = list(pool.map(fit, (0, 1)))
             assert all((m.predict_proba(graph) == p).all() for m, p in zip(together, expected))
-    others = [world.graph() for _ in range(32)]  # nothing remembered
+    others = [world.graph() for _ in range(32)]  # new graphs: no prediction is cached
     start = threading.Barrier(32, timeout=1500)
 
     def ask(g):
@@ -222,7 +222,7 @@ def test_memory_goes_back(world):
     before = rss()
     for _ in range(60):
         once()
-    assert rss() - before < 40 * big.nbytes // 4  # all of them together would be 60 graphs of floats
+    assert rss() - before < 40 * big.nbytes // 4  # 60 graphs, if none were freed, would take more
 
 
 def test_features_are_not_copied():

@@ -161,7 +161,7 @@ def test_a_table_in_memory_is_the_table_in_a_file(world, tmp_path):
     model = consm.GCNClassifier(random_state=0, epochs=20).fit(here)
     model.save(tmp_path / "m.safetensors")
     again = consm.load_model(tmp_path / "m.safetensors")
-    later = read.assign(city="oslo")  # one category is left: the training's others are still known
+    later = read.assign(city="oslo")  # one category is left; the model still knows the others
     later.to_csv(tmp_path / "nodes.csv", index=False)
     expected = model.predict_proba(Graph.from_pandas(edges, later, id="id", label="label"))
     assert (again.predict_proba(consm.load(tmp_path)) == expected).all()
@@ -244,7 +244,7 @@ def test_fetch_brings_what_is_registered(tmp_path):
     cache = tmp_path / "cache"
     g = consm.fetch("texas", data_dir=cache, mirror=pathlib.Path(folder).resolve().as_uri())
     assert g.n_nodes == 183 and list(cache.rglob("*.npz")) and not list(cache.rglob("*.part"))
-    again = consm.fetch("texas", data_dir=cache, mirror="file:///nowhere")  # it is there: nobody asks the mirror
+    again = consm.fetch("texas", data_dir=cache, mirror="file:///nowhere")  # already stored: the mirror is not asked
     assert (again.y == g.y).all()
 
 

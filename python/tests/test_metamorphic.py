@@ -24,7 +24,7 @@ CONFIGURATIONS.update({
     "sets": {"method": "gcn", **SHORT, "coverage": 0.8},
     "threshold": {"method": "gcn", **SHORT, "threshold_for": 1},
 })
-if "trees" in CONFIGURATIONS:  # whose plug-in may be missing
+if "trees" in CONFIGURATIONS:  # the plug-in may be missing
     CONFIGURATIONS["trees"]["epochs"] = 40  # eight trees have five different leaves in all
 CONFIGURATIONS["without features"] = {"method": "gcn", **SHORT, "features": False}
 CONFIGURATIONS["weights"] = {"method": "gcn", **SHORT, "weights": True}
@@ -97,7 +97,7 @@ def test_order_of_nodes(name):
     other = c.graph(source=place[c.parts["source"]], target=place[c.parts["target"]], ids=c.parts["ids"][order],
                     x=None if c.parts["x"] is None else c.parts["x"][order])
     same(c.answers(c.graph())[:1], c.answers(other, place)[:1], CLOSE)  # sets are drawn node by node
-    if c.values["method"] != "consm":  # its trust is looked at in tests of the matching module
+    if c.values["method"] != "consm":  # the matching module's tests cover ConSM's trust
         same_trust(c.trust(c.graph()), c.trust(other), 1e-4)
 
 

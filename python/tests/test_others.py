@@ -28,12 +28,12 @@ def test_networkx_calls_the_backend(world):
         labels = function(g, backend="consm", method="gcn", epochs=40)
         right = np.array(labels) == np.array(["no", "yes"])[world.truth]
         assert len(labels) == world.n and right.mean() > 0.75
-        assert right[world.known].all()  # what is known stays
+        assert right[world.known].all()  # known labels stay
         with pytest.raises(nx.NetworkXError, match="No node on the input graph is labeled"):
             function(g, label_name="nothing", backend="consm")
     pytest.importorskip("scipy")  # networkx needs it
     plain = node_classification.harmonic_function(g)
-    assert len(plain) == world.n  # nobody asked for the backend: networkx's own
+    assert len(plain) == world.n  # without backend=: networkx's own function
 
 
 def test_networkx_backend_by_itself(world):

@@ -25,7 +25,7 @@ def test_structs_are_those_of_the_recorded_interface(repository):
             recorded[name] = (int(size), [re.match(r"(\w+)@(\d+)\+(\d+)", m).groups() for m in members.split()])
     for name, struct in _structs.NAMES.items():
         size, members = recorded[name]
-        # A struct may have grown at its end: what we know of it must lie where it lies.
+        # A struct may have grown at its end. The known members must have the same offsets.
         assert ctypes.sizeof(struct) <= size, name
         for (field, place, width), ours in zip(members, struct._fields_):
             found = getattr(struct, ours[0])
@@ -80,6 +80,6 @@ def test_the_library_needs_the_system_only():
         pytest.skip("needs readelf and the installed package")
     readelf = subprocess.run(["readelf", "-d", _lib._path()], capture_output=True, text=True)
     needed = set(re.findall(r"NEEDED.*\[(.*?)\]", readelf.stdout))
-    inside = Path(_lib._path()).parent.parent / "consm.libs"  # where auditwheel puts what has to come along
+    inside = Path(_lib._path()).parent.parent / "consm.libs"  # auditwheel puts bundled libraries here
     needed -= {lib.name for lib in inside.glob("*")}
     assert all(n.startswith(("libc.", "libm.", "ld-linux", "libpthread.", "libgcc_s.")) for n in needed), needed

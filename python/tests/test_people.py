@@ -45,7 +45,7 @@ def test_a_parameter_that_is_not_read_is_said(world, graph):
         warnings.simplefilter("error", consm.ConsmWarning)
         consm.GATClassifier(heads=2, hidden=8, epochs=2, threads=1, lr=0.1).fit(graph, world.y)
     assert _parameters.unused("consm", {"heads": 2, "backbone": "gat"}) == {}
-    assert _parameters.unused("consm", {"heads": 2}) == {}  # a candidate reads it
+    assert _parameters.unused("consm", {"heads": 2}) == {}  # one of the candidates uses it
     assert "gat" in _parameters.unused("consm", {"heads": 2, "backbone": "gcn"})["heads"]
     assert _parameters.unused("gcn", {"heads": None, "epochs": 3, "device": "cpu"}) == {}
 
@@ -100,7 +100,7 @@ def test_a_model_remembers_how_its_data_was_read(tmp_path):
         consm.load(path, **named, duplicates="maen")
     model = consm.GCNClassifier(epochs=20).fit(g)
     model.save(tmp_path / "m.safetensors")
-    own = consm.GCNClassifier(epochs=20).fit(g, g.y)  # labels of the caller's
+    own = consm.GCNClassifier(epochs=20).fit(g, g.y)  # labels passed by the caller
     june = _calls(tmp_path / "june", "7,p5,another\n")
     again = pickle.loads(pickle.dumps(g))  # a pickled graph remembers how it was read
     pickled = consm.GCNClassifier(epochs=20).fit(again)
@@ -181,7 +181,7 @@ def test_history_of_consm_begins_with_the_tournament(world, graph):
     model = ConSMClassifier(warmup=30, rounds=1, gnn_steps=5, match_steps=5, candidates="few", threads=1).fit(graph, world.y)
     history, tried = model.history_, model.tournament_
     told = {(c, u): loss for c, u, loss in zip(*(tried[k].tolist() for k in ("candidate", "update", "loss")))}
-    assert history["loss"][29] in [told[c, 30] for c, u in told if u == 30]  # where the run takes over, no loss is lost
+    assert history["loss"][29] in [told[c, 30] for c, u in told if u == 30]  # a candidate's loss, not lost when the run takes over
     assert history["loss"][29] != 0
     assert history["epoch"].tolist() == list(range(1, len(history["epoch"]) + 1)) and history["epoch"][-1] == model.n_iter_
     assert history["loss"][:5].mean() > history["loss"][20:25].mean()
@@ -267,7 +267,7 @@ def test_a_clean_graph(world, tmp_path):
                              | {frozenset(named.places(p)) for p in
                                 changes.loc[changes["change"] == "added", ["source", "target"]].to_numpy()})
     assert (graph.y == named.y).all() and (graph.node_ids == named.node_ids).all() and (graph.x == named.x).all()
-    assert np.allclose(graph.edge_weight[-3:], named.edge_weight.mean())  # what was added
+    assert np.allclose(graph.edge_weight[-3:], named.edge_weight.mean())  # the added edges
     assert model.clean(named).changes.shape[0] == (~trust["kept"]).sum()
     auto = model.clean(named, drop="auto").changes
     assert auto.shape[0] == round(model.info_["drop_share"] * trust.shape[0])
@@ -402,7 +402,7 @@ def test_suspects(rare):
     assert table.index.tolist() == [f"n{i}" for i in by_hand[:10]]
     assert table["probability"].tolist() == p[by_hand[:10]].tolist()
     assert table.index.tolist() == model.suspects(graph, "fraud", k=10, y=known).index.tolist()
-    common = consm.MLPClassifier(epochs=5, positive="fine").fit(graph, known)  # the class that was named, not the rarest
+    common = consm.MLPClassifier(epochs=5, positive="fine").fit(graph, known)  # the named class, not the rarest
     assert common.suspects(graph, k=9, y=known).equals(common.suspects(graph, "fine", k=9, y=known))
     nobody = consm.MLPClassifier(epochs=5, metric="accuracy").fit(graph, known)
     assert nobody.info_["positive"] == -1
@@ -433,7 +433,7 @@ def test_suspects_of_equal_probability_are_ranked_by_log_odds(rare):
 def test_an_explanation_says_the_values_behind_it(world, graph, fitted):
     pytest.importorskip("pandas")
     told = fitted.explain(5)
-    assert told.log_odds > np.log(told.probability / (1 - told.probability))  # few validate: doubt comes on top
+    assert told.log_odds > np.log(told.probability / (1 - told.probability))  # few validation nodes: probabilities are shrunk
     frame = told.to_frame()
     for kind in ("edge", "neighbour", "feature"):
         effects = frame.loc[frame["kind"] == kind, "log_odds"].abs().to_numpy()

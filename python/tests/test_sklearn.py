@@ -24,8 +24,8 @@ BY_NAME = {
     "check_do_not_raise_errors_in_init_or_set_params": "sets the method to -1: no such method has parameters",
     "check_set_params": "likewise",
 }
-# All of these fit a table, whose rows are nodes without edges. An MLP does with that; the other methods refuse
-# it and name what they expect (test_bad_input.py). test_the_same_on_graphs looks at the same things on a graph.
+# All of these fit a table, whose rows are nodes without edges. An MLP accepts that. The other methods refuse
+# it and name what they expect (test_bad_input.py). test_the_same_on_graphs checks the same on a graph.
 WITHOUT_EDGES = {name: "X is a table: it has no edges, which this method needs" for name in """
 check_classifier_data_not_an_array check_classifiers_classes check_classifiers_one_label
 check_classifiers_regression_target check_classifiers_train check_complex_data check_dict_unchanged

@@ -28,7 +28,7 @@ from tasks import LOOKS, Task  # noqa: E402
 FIGURE = {"accuracy": "accuracy", "roc-auc": "roc_auc"}
 MOST_REGRET = 6.0  # points; one odd task must not decide
 PRICE = 0.002  # points that a candidate must gain for each typical training's cost, 20 of them at most
-RUNGS = ((0.20, 60, 8), (0.40, 120, 4))  # of the whole length, at least so many updates, so many stay
+RUNGS = ((0.20, 60, 8), (0.40, 120, 4))  # share of the length, minimum updates, candidates kept
 
 
 def read(path: str) -> list[dict]:
@@ -63,7 +63,7 @@ class Record:
             self.val[i, j], self.test[i, j] = r["val"], 100 * r["test"]
             self.at[r["task"], r["config"]] = r
         widely = (self.test >= 0).sum(0) >= 0.5 * (self.test >= 0).sum(0).max()  # tried on most tasks
-        whole = (self.test[:, widely] >= 0).mean(1) > 0.95  # tasks that nearly all of those were tried on
+        whole = (self.test[:, widely] >= 0).mean(1) > 0.95  # tasks on which nearly all of these were tried
         often = (self.test[whole] >= 0).mean(0) > 0.95
         self.tasks = [t for t, w in zip(tasks, whole) if w]
         self.configs = [c for c, o in zip(configs, often) if o]
