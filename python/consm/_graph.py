@@ -278,7 +278,7 @@ class Graph:
         """The ids of the nodes: node_ids, or their numbers."""
         return np.arange(self.n_nodes) if self.node_ids is None else self.node_ids
 
-    def ids_of(self, places: Any) -> Array:
+    def ids_of(self, places: ArrayLike) -> Array:
         """The ids of nodes, given by number."""
         return self.ids()[np.asarray(places, np.int64)]
 
