@@ -48,7 +48,8 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
             scores->threshold);
     if (isfinite(q->f1))
         fprintf(out,
-                "compared with the labels of %s: F1 %.3f at the homophily's k (chance %.3f), AUC "
+                "compared with the labels of %s: F1 %.3f with as many edges kept as join the same "
+                "class (chance %.3f), AUC "
                 "%.3f, calibration error %.3f\n",
                 COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
 }

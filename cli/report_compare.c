@@ -78,7 +78,7 @@ static consm_status add_figures(struct report *r, const struct pair *p)
         role_of(p) == CONSM_TEST
             ? "On the test nodes"
             : "On the validation nodes; optimistic: they were also used for model selection",
-        "Figure"));
+        "Metric"));
     table_column(t, "Difference", TABLE_RIGHT, "second minus first");
     add_figure(t, "nodes", (double[]){(double)x->nodes, (double)y->nodes}, 0);
     add_figure(t, "accuracy", (double[]){x->accuracy, y->accuracy}, 4);
