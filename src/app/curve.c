@@ -93,13 +93,15 @@ static int64_t find_winner(const struct span *s, const char *backbone)
     return winner;
 }
 
-/* A student has its winner's number and begins again with update 1. It was taken if it validated at
- * least as well; else the winner's own updates count, before the student and after it. */
-static void mark_winner(struct span *s, int64_t winner)
+/* A student has its winner's number and begins again with update 1. If it was taken, its updates
+ * count, else the winner's own, before the student and after it. student -1: not known, so that the
+ * better one counts. */
+static void mark_winner(struct span *s, int64_t winner, int student)
 {
     double best[2] = {-INFINITY, -INFINITY}, last = 0;
     for (int pass = 0; pass < 2; pass++) {
-        bool taken = best[1] > -INFINITY && best[1] >= best[0];
+        bool taught = best[1] > -INFINITY;
+        bool taken = taught && (student < 0 ? best[1] >= best[0] : student > 0);
         int part = 0; /* 1: the student; 2: the winner continues */
         last = 0;
         for (int64_t i = 0; winner > 0 && i < s->count; i++) {
@@ -144,7 +146,7 @@ done:
     return st;
 }
 
-consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *backbone)
+consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *backbone, int student)
 {
     consm_status st = CONSM_OK;
     TRY(order_by_member(c));
@@ -152,7 +154,8 @@ consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *bac
         for (to = from; to < c->count && c->point[to].member == c->point[from].member;)
             to++;
         struct span s = {c->point + from, to - from};
-        mark_winner(&s, chosen > 0 && s.point->member <= 1 ? chosen : find_winner(&s, backbone));
+        mark_winner(&s, chosen > 0 && s.point->member <= 1 ? chosen : find_winner(&s, backbone),
+                    student);
     }
 done:
     return st;

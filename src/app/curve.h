@@ -35,8 +35,9 @@ bool curve_sound(const struct curve_point *point, int64_t count);
 
 /* Orders the points by member and marks those of each member's chosen candidate: the given one (0:
  * unknown), or the best one with that backbone (NULL: any) that trained up to the run's first
- * epoch. Where a student took its place, the student's are marked. */
-consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *backbone);
+ * epoch. Where a student took its place, the student's are marked; student: whether it
+ * did, -1: not known. */
+consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *backbone, int student);
 
 /* The chosen candidate of a run, or of an ensemble's first one; 0: none. */
 int64_t curve_winner(const struct train_curve *c);

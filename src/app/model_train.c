@@ -56,7 +56,8 @@ static bool hear(void *ctx, const struct progress *progress)
 static consm_status keep_curve(struct consm_model *m, struct hearing *h)
 {
     int64_t chosen = m->result.candidates > 0 ? m->result.candidate[0].number : 0;
-    consm_status st = curve_settle(&h->curve, chosen, m->members ? NULL : m->backbone);
+    consm_status st = curve_settle(&h->curve, chosen, m->members ? NULL : m->backbone,
+                                   m->members ? -1 : m->result.student.taken);
     curve_free(&m->curve);
     m->curve = h->curve;
     h->curve = (struct train_curve){0};
