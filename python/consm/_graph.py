@@ -280,7 +280,8 @@ class Graph:
 
     def ids_of(self, places: ArrayLike) -> Array:
         """The ids of nodes, given by number."""
-        return self.ids()[np.asarray(places, np.int64)]
+        wanted = np.asarray(places, np.int64)
+        return wanted if self.node_ids is None else self.node_ids[wanted]
 
     def places(self, nodes: Nodes) -> Array:
         """The numbers of nodes, given by id. Unknown ids are an error that lists some of them."""
