@@ -84,6 +84,40 @@ static const char *topic_of(const char *flag)
     return NULL;
 }
 
+/* Columns of a flag's name and of its description. */
+enum { LEFT = 32, RIGHT = 68 };
+
+/* Columns of the word that begins here. */
+static int word_width(const char *c)
+{
+    int width = 0;
+    for (; *c && *c != ' ' && *c != '\n'; c++)
+        width += (*c & 0xC0) != 0x80; /* UTF-8: not inside of a letter */
+    return width;
+}
+
+/* The description of a flag, in lines of RIGHT columns; its own line breaks stay. */
+static void print_wrapped(const char *c)
+{
+    int column = 0;
+    while (*c) {
+        int width = word_width(c);
+        if (column > 0 && column + 1 + width > RIGHT) {
+            printf("\n%*s", LEFT, "");
+            column = 0;
+        }
+        column += printf("%s", column > 0 ? " " : "") + width;
+        for (; *c && *c != ' ' && *c != '\n'; c++)
+            putchar(*c);
+        if (*c == '\n') {
+            printf("\n%*s", LEFT, "");
+            column = 0;
+        }
+        c += *c != 0;
+    }
+    putchar('\n');
+}
+
 static void print_flags(const struct flag *flags, bool topics)
 {
     for (const struct flag *f = flags; f && f->name; f++) {
@@ -93,15 +127,10 @@ static void print_flags(const struct flag *flags, bool topics)
         int used = snprintf(left, sizeof left, "%s%c%s--%s%s%s", f->letter ? "-" : "",
                             f->letter ? f->letter : ' ', f->letter ? ", " : "   ", f->name,
                             f->value ? " " : "", f->value ? f->value : "");
-        printf("  %-30s", left);
-        if (used > 29)
-            printf("\n  %-30s", "");
-        for (const char *c = f->help; *c; c++) {
-            putchar(*c);
-            if (*c == '\n')
-                printf("  %-30s", "");
-        }
-        putchar('\n');
+        printf("  %-*s", LEFT - 2, left);
+        if (used > LEFT - 3)
+            printf("\n%*s", LEFT, "");
+        print_wrapped(f->help);
     }
 }
 

@@ -57,7 +57,7 @@ done
 
 # ---- help shows the model's own defaults ---------------------------------------------------------
 shown() { # MODEL FLAG: the default that the help shows
-    "$consm" train --model "$1" --help | grep -A2 -- "--$2 " | grep -oE '\([^;]*;' | head -1 | tr -d '(;'
+    "$consm" train --model "$1" --help | grep -A9 -- "--$2 " | grep -oE '\([^;]*;' | head -1 | tr -d '(;'
 }
 for pair in rounds=3 warmup=300 round-patience=1; do
     [ "$(shown consm "${pair%=*}")" = "${pair#*=}" ] || fault "help: ${pair%=*} is $(shown consm "${pair%=*}")"
