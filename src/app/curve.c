@@ -169,6 +169,18 @@ int64_t curve_winner(const struct train_curve *c)
     return 0;
 }
 
+int64_t curve_best(const struct train_curve *c)
+{
+    const struct curve_point *best = NULL;
+    for (int64_t i = 0; i < c->count && c->point[i].member <= 1; i++) {
+        const struct curve_point *p = &c->point[i];
+        bool own = p->candidate == 0 || p->chosen == 1;
+        if (own && p->score >= -1 && (!best || p->score > best->score))
+            best = p;
+    }
+    return best ? (int64_t)best->number : 0;
+}
+
 int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c)
 {
     double last[MOST_NUMBERS] = {0};

@@ -42,6 +42,11 @@ consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *bac
 /* The chosen candidate of a run, or of an ensemble's first one; 0: none. */
 int64_t curve_winner(const struct train_curve *c);
 
+/* The run's first epoch with the highest validation score; 0: none was validated. Of an ensemble,
+ * that of its first run. ConSM's result.best_epoch counts only updates on the way to the kept
+ * parameters, so it is not a number of this curve. */
+int64_t curve_best(const struct train_curve *c);
+
 /* Copies the curve without points that no figure shows: flat stretches of candidates that were not
  * chosen, candidates that were dropped early, and those of an ensemble's later members. */
 consm_status curve_thin(struct train_curve *out, const struct train_curve *c);

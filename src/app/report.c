@@ -116,7 +116,7 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
              m->backbone[0] ? ")" : "", COUNTED(m->count[SPLIT_TRAIN], "label"), m->dataset,
              (long long)m->count[SPLIT_VAL], m->held_out ? " (held out from the labels)" : "",
              (long long)m->count[SPLIT_TEST], COUNTED(m->result.epochs, "epoch"),
-             (long long)m->result.best_epoch, report_metric(m));
+             (long long)report_best_epoch(m), report_metric(m));
     report_summary(r, text);
     if (m->result.folds.labels) {
         const struct train_folds *f = &m->result.folds;

@@ -106,6 +106,12 @@ done:
     return st;
 }
 
+int64_t report_best_epoch(const struct consm_model *m)
+{
+    int64_t seen = strcmp(m->def->name, "consm") == 0 && !m->members ? curve_best(&m->curve) : 0;
+    return seen > 0 ? seen : m->result.best_epoch;
+}
+
 static consm_status draw_learning(struct report *r, const struct whole_curve *w,
                                   const struct consm_model *m)
 {
@@ -115,7 +121,7 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
         .name = "training loss", .x = w->epoch, .y = w->loss, .n = w->count};
     struct figure_series judged = {
         .name = "validation", .x = w->epoch, .y = w->score, .n = w->count, .strong = true};
-    struct figure_rule best = {.label = "kept", .at = (double)m->result.best_epoch};
+    struct figure_rule best = {.label = "best", .at = (double)report_best_epoch(m)};
     struct line_chart chart = {
         .words = {"loss", "Learning curve: loss", "Training loss by epoch.", NULL},
         .x = {.label = "Epoch"},
@@ -129,7 +135,7 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
     chart.y = (struct figure_axis){.label = report_metric(m)};
     chart.series = &judged;
     chart.rule = &best;
-    chart.rules = m->members || m->result.best_epoch == 0 ? 0 : 1;
+    chart.rules = m->members || report_best_epoch(m) == 0 ? 0 : 1;
     if (m->count[SPLIT_VAL]) {
         TRY(figure_line(&score, &chart));
         report_figure(r, score);

@@ -38,6 +38,9 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
 /* The name of the validation metric in figures and tables. */
 const char *report_metric(const struct consm_model *m);
 
+/* The epoch with the best validation score, as the learning curve counts epochs. */
+int64_t report_best_epoch(const struct consm_model *m);
+
 /* report_curves.c: learning, precision-recall and ROC curves; the most uncertain nodes. */
 consm_status report_add_learning(struct report *r, const struct report_input *in);
 consm_status report_add_curves(struct report *r, const struct consm_model *m);
