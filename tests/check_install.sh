@@ -142,7 +142,7 @@ done
 [ "$(grep -cE '^[A-Z][a-z]+,(chess|choir),[01]\.[0-9]+$' "$work/out")" = 22 ] || fault "train_csv: $(cat "$work/out")"
 printf '%s\nnowhere\n%s\n' "$source/examples/friends" "$source/examples/friends" |
     "$work/service" "$work/friends.safetensors" > "$work/out" || fault service
-[ "$(grep -c '"nodes": 30' "$work/out")" = 2 ] && grep -q '"error": "no dataset' "$work/out" ||
+[ "$(grep -c '"nodes": 30' "$work/out")" = 2 ] && grep -q '"error": "unknown dataset' "$work/out" ||
     fault "service: $(cat "$work/out")"
 "$work/service" "$work/h.c" < /dev/null 2> "$work/log" && fault "service takes any file for a model"
 "$work/custom_model" > "$work/out" || fault custom_model

@@ -81,8 +81,12 @@ static void ask(const struct consm_model *model, const struct consm_dataset *dat
     consm_predictor_free(predictor);
     WATCH(growing, consm_graph_new(&growing, (struct consm_dataset *)data));
     WATCH(predictor, consm_predictor_new_on(&predictor, model, growing, 1));
-    consm_predictor_free(predictor);
     OK(consm_graph_add_edges(growing, &some[0], &some[1], NULL, 1));
+    WATCH(e, consm_predictor_explain(&e, predictor, 0, NULL));
+    consm_explanation_free(e);
+    WATCH(s, consm_predictor_edges(&s, predictor, some, 2));
+    consm_edge_scores_free(s);
+    consm_predictor_free(predictor);
     WATCH(grown, consm_graph_dataset(&grown, growing));
     consm_dataset_free(grown);
     consm_graph_free(growing);

@@ -316,6 +316,7 @@ consm_status consm_predictor_explain(struct consm_explanation **out, struct cons
 {
     consm_status st = CONSM_OK;
     struct inquest q = {.options = {.size = sizeof q.options}};
+    struct consm_explanation *made = NULL;
     struct consm_predictor *inner;
     struct version *v = NULL;
     if (out)
@@ -326,10 +327,12 @@ consm_status consm_predictor_explain(struct consm_explanation **out, struct cons
         return answer(out, &q, p, number);
     v = version_hold(p->graph);
     TRY(live_lock(&inner, p, v));
-    st = answer(out, &q, inner, number);
+    st = answer(&made, &q, inner, number);
     live_unlock(p);
 done:
     version_release(p ? p->graph : NULL, v);
+    if (made)
+        *out = made;
     return st;
 }
 
@@ -339,15 +342,18 @@ consm_status consm_explain(struct consm_explanation **out, const struct consm_mo
 {
     consm_status st = CONSM_OK;
     struct inquest q = {.options = {.size = sizeof q.options}};
+    struct consm_explanation *made = NULL;
     struct consm_predictor *p = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
     TRY(check_options(&q, model, options));
     TRY(consm_predictor_new(&p, model, dataset, q.options.threads));
-    TRY(answer(out, &q, p, number));
+    TRY(answer(&made, &q, p, number));
 done:
     consm_predictor_free(p);
+    if (made)
+        *out = made;
     return st;
 }
 
