@@ -47,11 +47,12 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
     fprintf(out, "%s, %lld kept (score >= %.3f)\n", COUNTED(scores->edges, "edge"), (long long)kept,
             scores->threshold);
     if (isfinite(q->f1))
-        fprintf(out,
-                "compared with the labels of %s: F1 %.3f with as many edges kept as join the same "
-                "class (chance %.3f), AUC "
-                "%.3f, calibration error %.3f\n",
-                COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
+        fprintf(
+            out,
+            "compared with the labels of %s: F1 %.3f (keeping as many edges as truly join the same "
+            "class; chance %.3f), AUC "
+            "%.3f, calibration error %.3f\n",
+            COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
 }
 
 static int run(struct args *args)
@@ -95,8 +96,8 @@ const struct command cmd_edges = {
     .text =
         "Writes source,target,score,kept,low,high for every undirected edge of GRAPH. The score\n"
         "is the probability that both ends belong to the same class; low and high are the bounds\n"
-        "of its 90 % interval (ConSM only). Edges with a score of 0.5 or more are kept. If few\n"
-        "edges are expected to join the same class, a lower threshold keeps as many as expected.\n"
+        "of its 90 % interval (ConSM only). Edges with a score of 0.5 or more are kept. If these\n"
+        "are fewer than the edges expected to join the same class, the threshold is lowered.\n"
         "--witnesses adds the evidence behind each score. If labels are known, the quality of the\n"
         "scores follows: F1 (if as many edges are kept as join the same class), AUC, and\n"
         "calibration error. For a graph in parts (a folder of `consm partition`) there are "

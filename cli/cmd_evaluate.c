@@ -75,7 +75,7 @@ static void print_figures(const struct model_args *m, const struct consm_metrics
     } else {
         print_line("", all);
         if (!new)
-            printf("  new nodes are unknown: the nodes have no ids, or an older consm wrote the "
+            printf("  cannot tell new from seen nodes: no node ids, or an older consm wrote the "
                    "model\n");
         else
             printf("  all nodes are new to the model\n");

@@ -184,7 +184,7 @@ static consm_status print_people(const struct consm_explanation *e, const struct
            e->log_odds);
     printf(
         "Effect: decrease of the log-odds of %s when the feature, neighbour or edge is removed.\n"
-        "Positive: it supports %s. Removing an effect of +0.69 halves the odds; -0.69 doubles "
+        "Positive: it supports %s. If the effect is +0.69, removal halves the odds; -0.69 doubles "
         "them.\n",
         class, class);
     TRY(print_features(e, m, top));

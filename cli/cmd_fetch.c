@@ -60,7 +60,8 @@ static void report_people(const struct data_set *set, const char *folder,
         printf("%d already there", r->present);
     printf(", in %s\n", folder);
     if (r->recorded)
-        printf("%s: no SHA-256 is registered for %d file%s; the one downloaded is recorded beside "
+        printf("%s: no SHA-256 is registered for %d file%s; the SHA-256 of the download is "
+               "recorded beside "
                "%s and checked from now on\n",
                set->name, r->recorded, r->recorded == 1 ? "" : "s",
                r->recorded == 1 ? "it" : "them");

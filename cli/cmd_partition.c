@@ -129,8 +129,8 @@ static int run(struct args *args)
         return code;
     TRY(dataset_graph(&graph, d, NULL));
     if (parts > graph->rows)
-        TRY(status_fail(CONSM_EINVAL, "%lld parts of %lld nodes", (long long)parts,
-                        (long long)graph->rows));
+        TRY(status_fail(CONSM_EINVAL, "--parts %lld: expected at most %lld, the number of nodes",
+                        (long long)parts, (long long)graph->rows));
     TRY(NEW(first, parts + 1));
     TRY(find_order(&order, first, graph, (int)parts));
     TRY(dataset_order(&ordered, d, order));
@@ -164,8 +164,8 @@ const struct command cmd_partition = {
         "METIS divides the graph into K parts with few edges between them, balanced by edges. The\n"
         "nodes are written part by part, with their names. Each process then owns a range of\n"
         "nodes and sends little. Choose K several times the number of processes. Training on\n"
-        "the new order draws other random numbers than on the old one, but the same ones on any\n"
-        "number of processes.\n\n"
+        "the new order gives other results than on the old one (other random numbers), but the\n"
+        "same bits on any number of processes.\n\n"
         "  consm partition ./mygraph -k 64 -o parts/\n"
         "  mpirun -n 8 consm train parts/ -m gcn -o out/                 each process reads its "
         "part\n"

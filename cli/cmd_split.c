@@ -87,7 +87,7 @@ const struct command cmd_split = {
         "training\n"
         "            and test nodes, and all others for validation. Otherwise: the first 20 nodes\n"
         "            of each class for training, half of the rest for validation, half for test\n"
-        "  public    the split stored with the data (if several: number seed modulo count)\n"
+        "  public    the split stored with the data (of N stored splits: number seed modulo N)\n"
         "  random    20 random nodes per class for training, half of the rest for validation, "
         "half\n"
         "            for test (the default)\n"

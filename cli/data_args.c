@@ -39,7 +39,7 @@ int data_args_name(const char **out, const struct args *args, const char *defaul
 {
     *out = args->count ? args->item[0] : default_name;
     if (args->count > 1)
-        return args_fail(args, EXIT_USAGE, "expected one dataset, found another: %s",
+        return args_fail(args, EXIT_USAGE, "expected one dataset, found a second one: %s",
                          args->item[1]);
     if (!*out)
         return args_fail(args, EXIT_USAGE,

@@ -266,7 +266,7 @@ int study_run_report(const struct args *args, struct study_folder *f, const char
     consm_status st = CONSM_OK;
     struct report *r = NULL;
     struct text text = {0};
-    TRY(folder_report(&r, f, "consm: which method, which edges", only));
+    TRY(folder_report(&r, f, "consm: comparison of methods and edge scores", only));
     TRY(report_write_html(r, path));
     if (files)
         TRY(report_write_files(r, files));

@@ -338,7 +338,7 @@ static void print_sets(const struct consm_model *m)
         printf(", lowest for %s: %.4f",
                shown(name, consm_model_class(m, m->least_class, buffer), 0), m->least_covered);
     }
-    printf("; weight of neighbours %g\n", m->sets.smoothing);
+    printf("; scores averaged over neighbours with weight %g\n", m->sets.smoothing);
 }
 
 /* The calibration; with few validation nodes little is known. */

@@ -25,7 +25,7 @@ same info_list.txt info
 expect 2 "did you mean karate?" info kerate
 expect 2 "did you mean homophily?" info csbm:homophly=1
 expect 2 "homophily=2: expected a number from 0 to 1" info csbm:homophily=2
-expect 2 "expected one dataset, found another: csbm" info karate csbm
+expect 2 "expected one dataset, found a second one: csbm" info karate csbm
 expect 2 "unknown flag --jsn; did you mean --json?" info karate --jsn
 expect 2 "--per-class 4 would work" info karate --split paper
 printf '0 1 {}\n1 2 {}\n2 3 {}\n' > "$work/networkx.txt" # networkx.write_edgelist

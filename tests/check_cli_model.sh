@@ -37,7 +37,7 @@ expect 0 "\"new\": {\"nodes\": $((30 - ${ada:-0})), " evaluate "$model" "$work/w
 # A graph whose nodes have no ids cannot be compared.
 expect 0 "" train csbm:nodes=100 -m gcn --epochs 3 --per-class 4 -q -o "$work/numbers"
 "$consm" generate csbm:nodes=100,seed=5 -o "$work/other.npz" > /dev/null 2>&1
-expect 0 "new nodes are unknown" evaluate "$work/numbers/model.safetensors" "$work/other.npz"
+expect 0 "cannot tell new from seen nodes" evaluate "$work/numbers/model.safetensors" "$work/other.npz"
 expect 0 ', "new": null, "seen": null}' evaluate "$work/numbers/model.safetensors" "$work/other.npz" --json
 expect 0 "of 100 labelled nodes; new to it" evaluate "$work/numbers/model.safetensors" csbm:nodes=100
 awk -F, -v OFS=, 'NR > 1 { $2 = "" } { print }' "$work/friends/nodes.csv" > "$work/other/nodes.csv"

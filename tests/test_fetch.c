@@ -383,7 +383,7 @@ static void unknown_hashes_are_recorded(void **state)
     /* Half a file without a length looks like a whole one. */
     o = fresh("nolength");
     file.sha256 = NULL;
-    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "does not give the size of the file");
+    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "cannot check the download");
     assert_int_equal(file_kind(path), FILE_MISSING);
     assert_int_equal(file_kind(part), FILE_MISSING);
     /* A half is not kept either, because the next server might send something else. */

@@ -203,7 +203,7 @@ static void cut_and_changed(void **state)
     for (size_t i = 0; i < map.size; i++) {
         copy[i] ^= 1;
         if (safetensors_read(&s, "changed", copy, map.size) == CONSM_OK && safetensors_seal(s))
-            FAILS(safetensors_verify(s), CONSM_EFORMAT, "its seal says");
+            FAILS(safetensors_verify(s), CONSM_EFORMAT, "the stored checksum is");
         safetensors_close(s);
         copy[i] ^= 1;
     }

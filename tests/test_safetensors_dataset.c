@@ -226,7 +226,7 @@ static void cut_and_changed(void **state)
     copy[map.size - 64 - 40] ^= 1; /* in the ids: nothing but the seal can tell */
     write_bytes("d.safetensors", copy, map.size);
     if (safetensors_dataset_load(&d, in_scratch("d.safetensors")) == CONSM_OK) {
-        FAILS(safetensors_dataset_verify(d), CONSM_EFORMAT, "its seal says");
+        FAILS(safetensors_dataset_verify(d), CONSM_EFORMAT, "the stored checksum is");
         dataset_free(d);
     }
     mem_free(copy);

@@ -25,7 +25,7 @@ static consm_status choose_nodes(uint8_t *role, const struct consm_prediction *p
     if (!p->seen)
         return status_fail(
             CONSM_EINVAL,
-            "new nodes are unknown: the nodes have no ids, or an older consm wrote the model");
+            "cannot tell new from seen nodes: no node ids, or an older consm wrote the model");
     for (int64_t i = 0; i < p->nodes; i++)
         role[i] = (which == CONSM_NEW_NODES) == (p->seen[i] != 0);
     return CONSM_OK;

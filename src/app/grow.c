@@ -93,7 +93,7 @@ consm_status consm_graph_id(char *out, size_t room, struct consm_graph *g, int64
     char buffer[24];
     TRY(GIVEN(out, g));
     if (room < 1)
-        TRY(status_fail(CONSM_EINVAL, "no room for an id"));
+        TRY(status_fail(CONSM_EINVAL, "room is 0: expected space for an id"));
     v = version_hold(g);
     if (number < 0 || number >= v->nodes)
         TRY(status_fail(CONSM_ENOTFOUND, "node %lld does not exist: there are %lld nodes",

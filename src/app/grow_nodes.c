@@ -23,7 +23,7 @@ static consm_status take_rows(const struct consm_dataset **made, struct version 
     TRY(sized_take(&given, sizeof given, rows, SIZED_UP_TO(struct consm_arrays, feature_name)));
     if (given.edges != 0)
         return status_fail(CONSM_EINVAL,
-                           "rows of nodes with %lld edges: add edges with consm_graph_add_edges()",
+                           "the new nodes have %lld edges: expected 0; use consm_graph_add_edges()",
                            (long long)given.edges);
     if (given.nodes < least || given.nodes > most)
         return status_fail(CONSM_EINVAL, "%lld rows: expected %lld to %lld", (long long)given.nodes,

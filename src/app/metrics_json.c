@@ -419,7 +419,8 @@ static consm_status add_cell(struct metrics *out, size_t *room, json_int_t truth
     if (count == 0)
         return CONSM_OK;
     if (truth < 0 || truth >= out->all.classes || said < 0 || said >= out->all.classes)
-        return status_fail(CONSM_EFORMAT, "metrics: classes %lld and %lld: expected 0 to %d",
+        return status_fail(CONSM_EFORMAT,
+                           "metrics: true class %lld, predicted class %lld: expected 0 to %d",
                            (long long)truth, (long long)said, out->all.classes - 1);
     TRY(GROW(out->cell, out->cells, *room, 1));
     out->cell[out->cells++] = (struct confusion_cell){(int32_t)truth, (int32_t)said, count};

@@ -139,7 +139,7 @@ static consm_status part_from_json(struct consm_model *m, const json_t *object)
     m->trained = (int64_t)json_integer_value(json_object_get(object, "trained"));
     m->temperature = json_number_value(json_object_get(object, "temperature"));
     if (errno || end == seed || *end)
-        return status_fail(CONSM_EFORMAT, "\"seed\" is %.40s", seed);
+        return status_fail(CONSM_EFORMAT, "\"seed\" is %.40s: expected a whole number", seed);
     if (m->picks < 1 || m->picks > MOST_PICKS)
         return status_fail(CONSM_EFORMAT, "\"picks\" is %lld: expected 1 to %d",
                            (long long)m->picks, MOST_PICKS);

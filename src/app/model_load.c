@@ -165,7 +165,8 @@ static consm_status read_facts(struct consm_model *m, const struct source *s)
     errno = 0;
     m->result.seed = strtoull(seed, &end, 10);
     if (errno || *end || end == seed)
-        TRY(status_fail(CONSM_EFORMAT, "%s: \"seed\" is %.40s", s->path, seed));
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"seed\" is %.40s: expected a whole number", s->path,
+                        seed));
     const char *ece = safetensors_metadata(s->file, "ece_before");
     m->ece_before = ece ? number_parse(ece, NULL) : (double)NAN;
 done:
@@ -318,8 +319,8 @@ static consm_status read_tensor(struct model_tensor *to, const struct source *s,
     memcpy(to->value, from->data, from->bytes);
     for (int64_t k = 0; k < from->count; k++)
         if (!isfinite(to->value[k]))
-            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains %g", s->path, to->name,
-                            (double)to->value[k]));
+            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains %g: expected finite numbers",
+                            s->path, to->name, (double)to->value[k]));
 done:
     return st;
 }
@@ -491,8 +492,8 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     struct consm_model *m = NULL;
     TRY(check_format(s));
     if (safetensors_find(s->file, "sha256") && !safetensors_seal(s->file))
-        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is invalid: the file was changed or damaged",
-                        s->path));
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: its checksum is invalid: the file was changed or damaged", s->path));
     TRY(safetensors_verify(s->file));
     TRY(ZNEW(m, 1));
     TRY(read_definition(m, s));

@@ -233,8 +233,7 @@ consm_status refit_model(struct consm_model *m, struct consm_prediction **predic
     }
     m->config.refit = m->refit.labels ? REFIT_YES : REFIT_NO;
     if (m->refit.labels == 0)
-        log_info(
-            "skipped the refit: the model trained on all labels fitted them worse than before");
+        log_info("skipped the refit: training on all labels lowered the accuracy on these labels");
     TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(model_logits(&logits, m, &problem, backend));
     TRY(model_measure_again(m, &problem, logits));

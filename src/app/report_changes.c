@@ -15,7 +15,7 @@ static consm_status add_flips(struct report *r, const struct report_input *in)
     char buffer[24];
     if (c->flips == 0)
         return CONSM_OK;
-    TRY(table_new(&t, "flips", "Nodes with another label, most confident first"));
+    TRY(table_new(&t, "flips", "Nodes whose label changed, most confident first"));
     table_column(t, "Node", TABLE_LEFT, NULL);
     for (int which = 0; which < 2; which++) {
         table_column(t, which ? "Label now" : "Label before", TABLE_LEFT, NULL);
@@ -43,7 +43,7 @@ static consm_status add_moves(struct report *r, const struct report_input *in)
     char buffer[24];
     if (c->moves == 0)
         return CONSM_OK;
-    TRY(table_new(&t, "moves", "Edges with another trust, largest difference first"));
+    TRY(table_new(&t, "moves", "Edges whose trust changed, largest difference first"));
     table_column(t, "Source", TABLE_LEFT, NULL);
     table_column(t, "Target", TABLE_LEFT, NULL);
     table_column(t, "Trust before", TABLE_RIGHT, NULL);

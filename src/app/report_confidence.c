@@ -59,8 +59,8 @@ static void describe_sets(char *text, size_t size, const struct consm_model *m)
         m->sets.coverage, (long long)m->sets.calibrated);
     if (isfinite(m->covered) && isfinite(m->sets.threshold))
         snprintf(text + used, size - used,
-                 " On the test nodes, %.1f %% do, with %.2f classes per set.", 100 * m->covered,
-                 m->set_size);
+                 " On the test nodes, %.1f %% of the sets contain it, with %.2f classes per set.",
+                 100 * m->covered, m->set_size);
 }
 
 consm_status report_add_confidence(struct report *r, const struct consm_model *m,

@@ -64,20 +64,20 @@ static consm_status add_effects(struct report *r, const struct consm_explanation
     }
     if (count == 0)
         return CONSM_OK;
-    struct bar_chart chart = {.words = {features ? "why-features" : "why-neighbours", title,
-                                        features
-                                            ? "Decrease of the log-odds without each feature; "
-                                              "negative: evidence against the class."
-                                            : "Decrease of the log-odds without each neighbour; "
-                                              "negative: evidence against the class.",
-                                        NULL},
-                              .y = {.label = "Effect on the log-odds", .from_zero = true},
-                              .group_label = features ? "Feature" : "Neighbour",
-                              .group = group,
-                              .series = series,
-                              .groups = (int)count,
-                              .series_count = 1,
-                              .value = value};
+    struct bar_chart chart = {
+        .words = {features ? "why-features" : "why-neighbours", title,
+                  features ? "Decrease of the log-odds when the feature is removed; "
+                             "negative: evidence against the class."
+                           : "Decrease of the log-odds when the neighbour is removed; "
+                             "negative: evidence against the class.",
+                  NULL},
+        .y = {.label = "Effect on the log-odds", .from_zero = true},
+        .group_label = features ? "Feature" : "Neighbour",
+        .group = group,
+        .series = series,
+        .groups = (int)count,
+        .series_count = 1,
+        .value = value};
     TRY(figure_bar(&f, &chart));
     report_figure(r, f);
 done:

@@ -173,8 +173,7 @@ static enum outcome check_part(struct transfer *t, char hash[65], const char *sh
     int64_t size = part_size(t);
     if (!sha256 && t->length != size) {
         t->status = status_fail(
-            CONSM_EIO,
-            "%s: the server does not give the size of the file, and no hash of it is known",
+            CONSM_EIO, "%s: cannot check the download: its size and its SHA-256 are unknown",
             t->url);
         return GIVE_UP;
     }

@@ -297,7 +297,9 @@ static consm_status make_entries(struct csr *a)
     consm_status st = CONSM_OK;
     int64_t *slot = NULL, *entry = NULL;
     if (a->changes)
-        return status_fail(CONSM_EPROGRAM, "values on a matrix whose entries change");
+        return status_fail(
+            CONSM_EPROGRAM,
+            "the entries of this sparse matrix change: it cannot have a value per entry");
     if (a->partition)
         return partition_entries(a);
     TRY(NEW(entry, a->nnz));

@@ -19,7 +19,7 @@ consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *pa
     if (!mem_bound_end(b) || st == CONSM_OK)
         return st;
     return status_fail(CONSM_ELIMIT,
-                       "%s: its content needs too much memory for a file of its size: more than %d "
+                       "%s: reading needs too much memory for a file of this size: more than %d "
                        "MB and %d times its bytes",
                        path, FILE_MAY_HAVE >> 20, FILE_MAY_BECOME);
 }

@@ -298,9 +298,10 @@ consm_status safetensors_verify(const struct safetensors *s)
         return CONSM_OK;
     sha256_of(hex, s->map.data, (size_t)((const uint8_t *)seal - s->map.data));
     if (memcmp(hex, seal, 64) != 0)
-        return status_fail(CONSM_EFORMAT,
-                           "%s: the SHA-256 of its content is %s, but its seal says %.64s: the "
-                           "file was changed or damaged",
-                           s->name, hex, seal);
+        return status_fail(
+            CONSM_EFORMAT,
+            "%s: the SHA-256 of its content is %s, but the stored checksum is %.64s: the "
+            "file was changed or damaged",
+            s->name, hex, seal);
     return CONSM_OK;
 }

@@ -106,8 +106,9 @@ consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *resu
                         (long long)count, (long long)(count > 0 ? start[0] : 0)));
     for (int64_t i = 0; i < count; i++) {
         if (start[i + 1] < start[i])
-            TRY(status_fail(CONSM_EINVAL, "transport: problem %lld has %lld points", (long long)i,
-                            (long long)(start[i + 1] - start[i])));
+            TRY(status_fail(CONSM_EINVAL,
+                            "transport: problem %lld has %lld points: expected 0 or more",
+                            (long long)i, (long long)(start[i + 1] - start[i])));
         if (start[i + 1] > start[i])
             TRY(ot_check_problem(costs + c * start[i], NULL, NULL, c, start[i + 1] - start[i]));
     }

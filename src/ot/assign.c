@@ -26,8 +26,9 @@ static consm_status check_sets(const struct ot_sets *sets, int64_t n, int64_t *l
     for (int64_t i = 0; i < sets->count; i++) {
         int64_t size = sets->start[i + 1] - sets->start[i];
         if (size < 0 || size > INT32_MAX)
-            return status_fail(CONSM_EINVAL, "transport: set %lld has %lld points", (long long)i,
-                               (long long)size);
+            return status_fail(CONSM_EINVAL,
+                               "transport: set %lld has %lld points: expected 0 or more",
+                               (long long)i, (long long)size);
         *largest = size > *largest ? size : *largest;
     }
     for (int64_t e = 0; e < sets->start[sets->count]; e++) {

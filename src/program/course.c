@@ -74,7 +74,8 @@ static consm_status check(const struct course_parts *parts)
     if (!node_good(train, loss) || train->node[loss].place != PLACE_ARENA ||
         !node_good(eval, logits) || eval->node[logits].place != PLACE_ARENA ||
         train->params != eval->params || !train->params->block[PLACE_BEST].memory)
-        return status_fail(CONSM_EPROGRAM, "these programs do not form a course");
+        return status_fail(CONSM_EPROGRAM,
+                           "the training and evaluation programs do not belong together");
     if (!train->backend->kind->supports(train->backend, OP_KEEP))
         return status_fail(CONSM_EPROGRAM, "the %s backend has no %s", train->backend->kind->name,
                            op_name(OP_KEEP));

@@ -96,7 +96,7 @@ consm_status program_reach(int64_t *out, const struct program *p, node x,
     TRY(program_check(p));
     x = node_now(p, x);
     if (!node_good(p, x))
-        return status_fail(CONSM_EPROGRAM, "the program does not have this node");
+        return status_fail(CONSM_EPROGRAM, "the program has no such value");
     TRY(NEW(l.distance, p->count));
     TRY(ZNEW(l.by_graph, p->count));
     for (node y = 0; y < p->count; y++)

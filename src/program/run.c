@@ -72,7 +72,7 @@ consm_status program_read(const float **out, struct program *p, node x)
     *out = NULL;
     x = node_now(p, x);
     if (!node_good(p, x) || !p->compiled)
-        return status_fail(CONSM_EPROGRAM, "the program does not have this node");
+        return status_fail(CONSM_EPROGRAM, "the program has no such value, or is not compiled");
     struct node_info *info = &p->node[x];
     switch (info->place) {
     case PLACE_ARENA: return read_arena(out, p, info);

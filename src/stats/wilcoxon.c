@@ -59,7 +59,8 @@ consm_status stats_wilcoxon(struct stats_wilcoxon *out, const double *a, const d
     TRY(NEW(doubled, n));
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(a[i] - b[i]))
-            TRY(status_fail(CONSM_EINVAL, "wilcoxon: pair %lld has no difference (%g and %g)",
+            TRY(status_fail(CONSM_EINVAL,
+                            "wilcoxon: the difference of pair %lld is not finite (%g and %g)",
                             (long long)i, a[i], b[i]));
         same = fmax(same, 1e-12 * fmax(fabs(a[i]), fabs(b[i])));
     }

@@ -14,7 +14,7 @@ static const struct {
     const char *title, *propagation;
     bool thrice; /* one run per weight; validation takes the best */
 } controls[CONTROLS] = {
-    [CONTROL_NONE] = {"without its loss (λ = 0)", NULL, false},
+    [CONTROL_NONE] = {"without the propagation loss (λ = 0)", NULL, false},
     [CONTROL_NGM] = {"NGM on its backbone", "ngm", false},
     [CONTROL_P_REG] = {"P-reg on its backbone", "p-reg", false},
     [CONTROL_GAM] = {"GAM on its backbone", "gam", false},
@@ -285,12 +285,14 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
         for (int s = 0; s < o->datasets; s++)
             add_accuracy(t, &duel[s].control[c]);
     }
-    table_remark(t, "A control uses the backbone, features, learning rate, weight decay, dropout "
-                    "and layers of the ConSM run with the same seed. λ = 0 is that run without its "
-                    "loss and without self-training. The other losses use as many updates as that "
-                    "run, and the one of λ = 1, 5, 20 with the best mean validation score over all "
-                    "seeds: one run against one run. The last row has three runs, one for each λ, "
-                    "and takes the one with the best validation score for each seed.");
+    table_remark(
+        t,
+        "A control uses the backbone, features, learning rate, weight decay, dropout "
+        "and layers of the ConSM run with the same seed. λ = 0 is that run without the "
+        "propagation loss and without self-training. The other losses use as many updates as that "
+        "run, and the one of λ = 1, 5, 20 with the best mean validation score over all "
+        "seeds: one run against one run. The last row has three runs, one for each λ, "
+        "and takes the one with the best validation score for each seed.");
     report_table(r, t);
     t = NULL;
 done:
@@ -366,7 +368,7 @@ consm_status controls_render(struct report *r, const struct study_view *v)
         TRY(duel_fill(&duel[s], v, o->dataset[s]));
     TRY(add_means(r, v, duel));
     TRY(add_tests(r, v, duel));
-    add_sentence(r, o, duel, CONTROL_NONE, "itself without its loss (λ = 0)");
+    add_sentence(r, o, duel, CONTROL_NONE, "itself without the propagation loss (λ = 0)");
     add_sentence(r, o, duel, CONTROL_GAM, "GAM on the same backbone");
     add_sentence(r, o, duel, CONTROL_GAM_THRICE, "the best of three GAM runs");
 done:

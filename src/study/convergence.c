@@ -1,6 +1,6 @@
 /* RQ1, "Convergence analysis": validation and test accuracy of ConSM by round, beside the same
- * rounds without its loss (λ = 0), because a GNN also improves by training longer. The test curve
- * is only for this figure; nothing is chosen by it. */
+ * rounds without the propagation loss (λ = 0), because a GNN also improves by training longer. The
+ * test curve is only for this figure; nothing is chosen by it. */
 #include "study/lines.h"
 
 #include "study/paper.h"
@@ -89,7 +89,7 @@ static consm_status add_claim(struct report *r, const struct study_view *v, cons
     view_printf(&detail,
                 "The best validation accuracy goes from %.1f %% after the warm-up to %.1f %% after "
                 "%d rounds (p = %.3f). Test accuracy of the selected model: %.1f %%; the same "
-                "rounds without ConSM's loss (λ = 0): %.1f %% (p = %.3f).",
+                "rounds without the propagation loss (λ = 0): %.1f %% (p = %.3f).",
                 100 * first.mean, 100 * last.mean, (int)run->config.rounds, p, 100 * test.mean,
                 100 * control.mean, p_control);
     report_claim(r, claim.text, rises && helps, detail.text);
@@ -122,10 +122,11 @@ static consm_status add_curve(struct report *r, const struct study_view *v, cons
     view_dataset_title(dataset, title);
     view_printf(&name, "convergence-%s", dataset);
     view_printf(&head, "Convergence of ConSM on %s", title);
-    view_printf(&caption,
-                "Round 0 is the end of a warm-up of %d updates. A round consists of matching, "
-                "scoring all edges, and %d updates. λ = 0: the same rounds without ConSM's loss.",
-                (int)run.config.warmup, (int)run.config.gnn_steps);
+    view_printf(
+        &caption,
+        "Round 0 is the end of a warm-up of %d updates. A round consists of matching, "
+        "scoring all edges, and %d updates. λ = 0: the same rounds without the propagation loss.",
+        (int)run.config.warmup, (int)run.config.gnn_steps);
     struct line_chart chart = {.words = {name.text, head.text, caption.text, NULL},
                                .x = {.label = "Round"},
                                .y = {.label = "Accuracy", .unit = "%"}};

@@ -140,7 +140,7 @@ static consm_status open_published(struct study_sets *sets, const char *name,
     char file[64];
     int rates = rates_of(&rate, plant);
     if (st == CONSM_ENOTFOUND) {
-        log_warn("SKIPPED: %s on %s", robust_attack(plant), consm_errmsg());
+        log_warn("SKIPPED: %s: %s", robust_attack(plant), consm_errmsg());
         status_clear();
         return CONSM_OK;
     }

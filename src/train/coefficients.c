@@ -14,7 +14,8 @@ static consm_status read_edges(float *w, const float *value, int64_t entries,
 {
     bool loops = entries == graph->nnz + graph->rows;
     if (!loops && entries != graph->nnz)
-        return status_fail(CONSM_EPROGRAM, "%lld coefficients for %lld entries of the graph",
+        return status_fail(CONSM_EPROGRAM,
+                           "%lld coefficients: expected %lld, one for each entry of the graph",
                            (long long)entries, (long long)graph->nnz);
     for (int64_t e = 0; e < edges->count; e++) {
         int64_t there = edges->entry[e], back = edges->back[e];

@@ -350,8 +350,8 @@ static consm_status gam_coefficients(struct session *s, float *w, const struct e
 {
     const struct gam *own = s->own;
     if (!own || !own->best_w)
-        return status_fail(CONSM_EINVAL, "the agreement model is not stored in a saved model, and "
-                                         "its weights not for a graph in parts");
+        return status_fail(CONSM_EINVAL, "gam has edge coefficients only right after training, "
+                                         "and not for a graph in parts");
     memcpy(w, own->best_w, (size_t)edges->count * sizeof *w);
     return CONSM_OK;
 }

@@ -26,7 +26,8 @@ consm_status trail_put(struct trail *t, const char *name, const void *data, size
     consm_status st = CONSM_OK;
     struct trail_block *b = find(t, name);
     if (strlen(name) >= TRAIL_NAME)
-        return status_fail(CONSM_ELIMIT, "a block named %.80s", name);
+        return status_fail(CONSM_ELIMIT, "the name of the checkpoint block %.80s is too long",
+                           name);
     if (b && b->bytes != bytes) {
         mem_free(b->data);
         b->data = NULL;

@@ -26,7 +26,7 @@ static consm_status check_size(const struct graph_maker *m)
     double cells = (double)m->id.count * (double)m->column.count;
     if (cells > (double)(1 << 24) && cells > 16 * (double)m->file->size)
         return status_fail(CONSM_ELIMIT,
-                           "%s: %lld nodes have %lld different attributes, but hardly share any: "
+                           "%s: the table of %lld nodes and %lld attributes would be mostly empty: "
                            "expected at most 16 table cells for each byte of the file",
                            m->file->name, (long long)m->id.count, (long long)m->column.count);
     return CONSM_OK;

@@ -43,9 +43,10 @@ static consm_status read_ends(struct dataset *d, const struct npz_archive *archi
         most = d->to[e] > most ? d->to[e] : most;
     }
     if (d->nodes < 0 && !token_plausible_nodes(most + 1, (size_t)(d->edges + 1) * 8))
-        TRY(status_fail(CONSM_ELIMIT,
-                        "%s: found node %d in %lld edges: give the number of nodes with y or x",
-                        array.label, most, (long long)d->edges));
+        TRY(status_fail(
+            CONSM_ELIMIT,
+            "%s: node number %d is too large for %lld edges: give the number of nodes with y or x",
+            array.label, most, (long long)d->edges));
     d->nodes = d->nodes < 0 ? (int64_t)most + 1 : d->nodes;
 done:
     mem_free(pair);

@@ -76,7 +76,8 @@ static consm_status read_vertex(struct pajek *p)
     int at = 2;
     int64_t node;
     if (token_number(c->field[0].text, c->field[0].length) != p->vertices + 1)
-        return csv_fail(c, 0, "vertices in order, now %lld", (long long)p->vertices + 1);
+        return csv_fail(c, 0, "vertex %lld (vertices must be in order)",
+                        (long long)p->vertices + 1);
     if (!word(text, sizeof text, c, 0))
         return csv_fail(c, 0, "the number of a vertex");
     TRY(maker_node(&node, p->m, text, c->line));

@@ -32,7 +32,8 @@ static consm_status take(const void **out, int64_t *count, const struct rows_rea
         return CONSM_OK;
     if (t->type != type || t->rank != 1 || (*count >= 0 && t->count != *count) ||
         (uintptr_t)t->data % safetensors_type_bytes(type) != 0)
-        return status_fail(CONSM_EFORMAT, "%s: tensor \"%s\" is %s of %lld: expected %s of %lld",
+        return status_fail(CONSM_EFORMAT,
+                           "%s: tensor \"%s\" is %s with %lld elements: expected %s with %lld",
                            r->path, name, safetensors_type_name(t->type), (long long)t->count,
                            safetensors_type_name(type), (long long)*count);
     *out = t->data;

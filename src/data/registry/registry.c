@@ -186,7 +186,7 @@ consm_status registry_verify(struct registry_check *out, const struct data_set *
         const struct data_file *file = &set->file[i];
         TRY(registry_file_in(&path, folder, file));
         if (!path)
-            TRY(status_fail(CONSM_EIO, "%s: %s has just lost the file %s", set->name, folder,
+            TRY(status_fail(CONSM_EIO, "%s: %s no longer contains the file %s", set->name, folder,
                             file->path));
         TRY(registry_hash(hash, path));
         mem_free(path);

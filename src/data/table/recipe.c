@@ -230,7 +230,7 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
         }
     }
     if (missing > 0 && !rc->blanks)
-        log_warn("column %s: %s empty, but none was in training; empty cells count as %g", rc->name,
+        log_warn("column %s: %s without a value (none in training); the value %g is used", rc->name,
                  COUNTED(missing, "cell"), rc->fill);
 done:
     return st;

@@ -200,8 +200,8 @@ node concat(struct program *p, node x, node y)
     if (!node_good(p, x) || !node_good(p, y))
         return POISON;
     if (ROWS(p, x) != ROWS(p, y))
-        return program_fault(p, "concat of %lld and %lld rows", (long long)ROWS(p, x),
-                             (long long)ROWS(p, y));
+        return program_fault(p, "concat: %lld and %lld rows: expected equal numbers",
+                             (long long)ROWS(p, x), (long long)ROWS(p, y));
     return RECORD(p, .op = OP_CONCAT, .rows = ROWS(p, x), .cols = COLS(p, x) + COLS(p, y),
                   .src = {x, y}, .sources = 2);
 }
@@ -232,8 +232,10 @@ node slice(struct program *p, node x, int64_t from, int64_t cols)
     if (!node_good(p, x))
         return POISON;
     if (from < 0 || cols < 0 || cols > COLS(p, x) || from > COLS(p, x) - cols)
-        return program_fault(p, "slice of %lld columns from %lld of %lld", (long long)cols,
-                             (long long)from, (long long)COLS(p, x));
+        return program_fault(
+            p,
+            "slice: %lld columns from column %lld: expected columns within the %lld of its input",
+            (long long)cols, (long long)from, (long long)COLS(p, x));
     node same = same_slice(p, x, from, cols);
     return same != POISON ? same
                           : RECORD(p, .op = OP_SLICE, .rows = ROWS(p, x), .cols = cols, .src = {x},

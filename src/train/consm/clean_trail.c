@@ -61,7 +61,7 @@ consm_status consm_save_leg(struct session *s, struct session *trial, bool stop)
         TRY(o->checkpoint(o->checkpoint_ctx, s));
     }
     if (stop)
-        TRY(status_fail(CONSM_ECANCEL, "stopped during the trials over other edges"));
+        TRY(status_fail(CONSM_ECANCEL, "stopped during the trials that drop or add edges"));
 done:
     return st;
 }

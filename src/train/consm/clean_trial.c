@@ -301,7 +301,7 @@ consm_status consm_take_course(struct session *s, struct consm_attempt *to,
     TRY(rounds(s, progress));
     TRY(consm_end_course(s));
     TRY(settle(&found, s));
-    log_info("seed %llu: validation score %.4f over other edges, %.4f before",
+    log_info("seed %llu: validation score %.4f with edges dropped or added, %.4f before",
              (unsigned long long)s->options.seed, found.score, before->score);
     if (must || validates_better(&found, before))
         s->learner.best = found.score;

@@ -279,8 +279,10 @@ consm_status consm_loaded(struct session *s)
     if ((c->drop_below <= 0 && c->add_above <= 0) || s->problem->graph->nnz == 0)
         return CONSM_OK;
     if (s->problem->graph->partition)
-        return status_fail(CONSM_EINVAL, "this model changes edges by their trust, which needs the "
-                                         "whole graph, but this one is in parts");
+        return status_fail(
+            CONSM_EINVAL,
+            "this model drops or adds edges by trust, which needs the "
+            "whole graph, but this graph is in parts: use graph.safetensors from its folder");
     TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
     trust_read(&trust,
                stored +

@@ -490,7 +490,8 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
 {
     const struct consm *own = s->own;
     if (!own)
-        return status_fail(CONSM_EINVAL, "the matching module is not stored in a saved model");
+        return status_fail(CONSM_EINVAL, "edge coefficients exist only right after training: a "
+                                         "saved model has no matching module");
     memcpy(w, own->w, (size_t)edges->count * sizeof *w);
     return CONSM_OK;
 }
