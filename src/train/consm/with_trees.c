@@ -42,7 +42,8 @@ static consm_status take_part(bool *out, const struct session *s)
         return status_fail(CONSM_EINVAL, "with_trees yes: trees train in one process only");
     if (!asked &&
         (c->candidates == CANDIDATES_FEW || ranks_size() > 1 || s->problem->graph->partition ||
-         consm_labels_a_class(s->problem) < CONSM_MANY_LABELS || numbers_of(s) > MOST_NUMBERS))
+         consm_labels_a_class(s->problem) < CONSM_MANY_LABELS || numbers_of(s) > MOST_NUMBERS ||
+         consm_folds(s))) /* so few validate that one comparison on them is chance */
         return CONSM_OK;
     consm_status st = plugin_boost(&library, &services);
     if (st < 0 && !asked) {
