@@ -244,7 +244,7 @@ static void faults(void **state)
         {node_link_read, "{\"nodes\": [{\"id\": 1}], \"edges\": [{\"source\": 1}]}",
          "edge 0 lacks source or target"},
         {pajek_read, "*Vertices 2\n1 a\n3 b\n",
-         "line 3, column 1: found \"3\", expected vertices in"},
+         "line 3, column 1: found \"3\", expected vertex 2 (vertices must"},
         {pajek_read, "*Vertices 2\n*Edges\n1 5\n",
          "line 3, column 2: found \"5\", expected a vertex from 1 to 2"},
         {pajek_read, "*Vertices 999999999\n", "expected the number of vertices"},

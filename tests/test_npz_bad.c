@@ -309,7 +309,7 @@ static void few_bytes_many_nodes(void **state)
     const struct part some[] = {PART("edge_index", "<i8", 2, 2, 3, int64_t, 0, 1, 2, 1, 2, 999999),
                                 END_PART};
     write_parts(edges, NULL, false);
-    FAILS(npz_load(&d, path), CONSM_ELIMIT, "node 16777000 in 3 edges");
+    FAILS(npz_load(&d, path), CONSM_ELIMIT, "node number 16777000 is too large for 3 edges");
     write_parts(coo, NULL, false);
     assert_true(npz_load(&d, path) < 0);
     write_parts(some, NULL, false);
