@@ -387,8 +387,8 @@ static void who_takes_no_part(void **state)
     set(o, "backbone", "gcn");
     FAILS(consm_train(&m, d, o), CONSM_EINVAL, "ConSM (backbone auto)");
     consm_options_free(o);
-    /* A graph with few labels, one without features, and one where so few nodes validate that folds
-     * compare the networks. */
+    /* A graph with few labels, one without features, and one where fewer than ten nodes of a
+     * class validate. */
     static const char *const graph[][2] = {{"csbm:nodes=200,classes=2,features=4", "40"},
                                            {"csbm:nodes=200,classes=2,features=0", "60"},
                                            {"csbm:nodes=140,classes=2,features=4", "60"}};

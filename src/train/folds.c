@@ -5,9 +5,24 @@
 #include <math.h>
 #include <string.h>
 
+bool folds_rare(const struct problem *p, int32_t positive)
+{
+    int64_t count[2] = {0}, positives = 0;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        if (p->label[i] < 0 || p->role[i] != SPLIT_VAL)
+            continue;
+        positives += p->label[i] == positive;
+        if (p->classes == 2)
+            count[p->label[i]]++;
+    }
+    if (positive < 0)
+        positives = count[0] < count[1] ? count[0] : count[1];
+    return (positive >= 0 || p->classes == 2) && positives < FOLDS_FEW_POSITIVES;
+}
+
 bool folds_apply(const struct problem *p, int32_t positive, bool anyway)
 {
-    int64_t validating = 0, labels = 0, count[2] = {0}, positives = 0;
+    int64_t validating = 0, labels = 0;
     if (p->graph->partition)
         return false;
     for (int64_t i = 0; i < p->nodes; i++) {
@@ -15,15 +30,10 @@ bool folds_apply(const struct problem *p, int32_t positive, bool anyway)
             continue;
         labels++;
         validating += p->role[i] == SPLIT_VAL;
-        positives += p->role[i] == SPLIT_VAL && p->label[i] == positive;
-        if (p->classes == 2)
-            count[p->label[i]] += p->role[i] == SPLIT_VAL;
     }
-    if (positive < 0)
-        positives = count[0] < count[1] ? count[0] : count[1];
-    bool rare = (positive >= 0 || p->classes == 2) && positives < FOLDS_FEW_POSITIVES;
     bool few = validating < FOLDS_FEW_NODES && labels <= FOLDS_MOST_LABELS;
-    return (rare || few || anyway) && validating > 0 && labels >= FOLDS_LEAST_LABELS;
+    return (folds_rare(p, positive) || few || anyway) && validating > 0 &&
+           labels >= FOLDS_LEAST_LABELS;
 }
 
 /* Deals the nodes of each class out in a random order; the next class starts where the last one

@@ -41,6 +41,10 @@ struct folds_course {
     struct snapshot at;
 };
 
+/* Whether the validation nodes hold too few of that class (-1: of the rarer of two) for one
+ * comparison on them to be more than chance. */
+bool folds_rare(const struct problem *p, int32_t positive);
+
 /* Whether few nodes validate, so that folds are more reliable, or (anyway) whether there is enough
  * to divide. Few are ten of the positive class, with any number of labels; positive -1: the rarer
  * of two classes. Never for a graph in parts. */

@@ -11,6 +11,7 @@
 #include "backends/ranks.h"
 #include "base/log.h"
 #include "graph/neighbour_columns.h"
+#include "train/folds.h"
 #include "train/forest.h"
 #include <math.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static consm_status take_part(bool *out, const struct session *s)
     if (!asked &&
         (c->candidates == CANDIDATES_FEW || ranks_size() > 1 || s->problem->graph->partition ||
          consm_labels_a_class(s->problem) < CONSM_MANY_LABELS || numbers_of(s) > MOST_NUMBERS ||
-         consm_folds(s))) /* so few validate that one comparison on them is chance */
+         folds_rare(s->problem, s->judge.positive))) /* one comparison would be chance */
         return CONSM_OK;
     consm_status st = plugin_boost(&library, &services);
     if (st < 0 && !asked) {
