@@ -638,8 +638,8 @@ CONSM_API consm_status consm_dataset_find(int64_t *node, const struct consm_data
 
 /* A graph that changes: nodes, edges, features and labels. Any number of threads may read and write
  * at once. Writers wait for each other; a reader continues with the graph as it was. A change costs
- * time for what it changes. When a large share of the nodes has changed, one call rebuilds
- * everything and takes as long as opening. A call that fails changes nothing. */
+ * time for what it changes. After many changes a background thread rebuilds the graph; a writer
+ * waits for it only if it falls far behind. A call that fails changes nothing. */
 struct consm_graph;
 
 /* Makes a growing graph from a dataset, which may be freed before it. A graph in parts is refused.
