@@ -360,6 +360,24 @@ static void run_through_all_stages(struct run *r, struct counter *c)
     r->request.options.progress_ctx = c;
 }
 
+/* Broken after so many calls of the progress function and resumed: the same model as the whole run,
+ * and no update was trained twice. */
+static void check_no_update_twice(struct run *r, const struct consm_model *whole, int64_t stop,
+                                  int64_t all, const char *said)
+{
+    struct consm_model *part;
+    struct counter c = {.stop = stop};
+    r->request.resume = false;
+    r->request.options.progress_ctx = &c;
+    FAILS(model_train(&part, NULL, &r->request), CONSM_ECANCEL, said);
+    r->request.resume = true;
+    OK(model_train(&part, NULL, &r->request));
+    assert_same_models(whole, part);
+    assert_int_equal(c.all, all);
+    assert_true(whole->decision.threshold == part->decision.threshold);
+    consm_model_free(part);
+}
+
 /* Interrupted anywhere (in the comparison of candidates, in folds of a finalist, in rounds, in
  * trials of arms and other edges, in a course over them, in folds for a threshold, or in the refit)
  * a run ends like an uninterrupted one, and no update is trained twice. */
@@ -367,7 +385,7 @@ static void nothing_is_trained_twice(void **state)
 {
     (void)state;
     struct run r;
-    struct consm_model *whole, *part;
+    struct consm_model *whole;
     struct counter all = {0};
     int64_t first[STAGES] = {0};
     run_through_all_stages(&r, &all);
@@ -378,18 +396,8 @@ static void nothing_is_trained_twice(void **state)
         assert_true(all.heard[i] > 3);
         first[i] = i > 0 ? first[i - 1] + all.heard[i - 1] : 0;
     }
-    for (int i = 0; i < STAGES; i++) {
-        struct counter c = {.stop = first[i] + all.heard[i] / 2 + 1};
-        r.request.resume = false;
-        r.request.options.progress_ctx = &c;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
-        r.request.resume = true;
-        OK(model_train(&part, NULL, &r.request));
-        assert_same_models(whole, part);
-        assert_int_equal(c.all, all.all);
-        assert_true(whole->decision.threshold == part->decision.threshold);
-        consm_model_free(part);
-    }
+    for (int i = 0; i < STAGES; i++)
+        check_no_update_twice(&r, whole, first[i] + all.heard[i] / 2 + 1, all.all, "stopped");
     consm_model_free(whole);
     run_close(&r);
 }
@@ -399,7 +407,7 @@ static void folds_of_a_threshold_are_kept(void **state)
 {
     (void)state;
     struct run r;
-    struct consm_model *whole, *part;
+    struct consm_model *whole;
     struct counter all = {0};
     run_open(&r, "gcn");
     want_threshold(&r);
@@ -408,18 +416,8 @@ static void folds_of_a_threshold_are_kept(void **state)
     OK(model_train(&whole, NULL, &r.request));
     assert_true(whole->decision.folds > 0 && whole->refit.labels == 0);
     assert_int_equal(all.heard[ROUND] + all.heard[THRESHOLD], all.all);
-    for (int64_t stop = all.heard[ROUND] + 1; stop < all.all; stop += all.heard[THRESHOLD] / 3) {
-        struct counter c = {.stop = stop};
-        r.request.resume = false;
-        r.request.options.progress_ctx = &c;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "choice of the threshold");
-        r.request.resume = true;
-        OK(model_train(&part, NULL, &r.request));
-        assert_same_models(whole, part);
-        assert_int_equal(c.all, all.all);
-        assert_true(whole->decision.threshold == part->decision.threshold);
-        consm_model_free(part);
-    }
+    for (int64_t stop = all.heard[ROUND] + 1; stop < all.all; stop += all.heard[THRESHOLD] / 3)
+        check_no_update_twice(&r, whole, stop, all.all, "choice of the threshold");
     consm_model_free(whole);
     run_close(&r);
 }
@@ -431,7 +429,7 @@ static void votes_survive_a_break(void **state)
 {
     (void)state;
     struct run r;
-    struct consm_model *whole, *part;
+    struct consm_model *whole;
     struct counter all = {0};
     struct config *config = &r.request.options.config;
     run_through_all_stages(&r, &all);
@@ -446,17 +444,8 @@ static void votes_survive_a_break(void **state)
     assert_true(warmup > 3 && warmup < all.heard[REFIT]);
     const int64_t stops[] = {all.all * 6 / 10, all.all * 7 / 10, all.all * 8 / 10,
                              refit + warmup / 2, refit + warmup};
-    for (int i = 0; i < 5; i++) {
-        struct counter c = {.stop = stops[i]};
-        r.request.resume = false;
-        r.request.options.progress_ctx = &c;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
-        r.request.resume = true;
-        OK(model_train(&part, NULL, &r.request));
-        assert_same_models(whole, part);
-        assert_int_equal(c.all, all.all);
-        consm_model_free(part);
-    }
+    for (int i = 0; i < 5; i++)
+        check_no_update_twice(&r, whole, stops[i], all.all, "stopped");
     consm_model_free(whole);
     run_close(&r);
 }
