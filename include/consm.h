@@ -424,9 +424,10 @@ struct consm_model_info {
     uint64_t seed;
     int32_t classes;
     int64_t features;
-    bool structural;    /* the features were made from the graph's structure */
-    int64_t parameters; /* trained numbers */
-    int64_t epochs, best_epoch;
+    bool structural;                    /* the features were made from the graph's structure */
+    int64_t parameters;                 /* trained numbers */
+    int64_t epochs, best_epoch;         /* ConSM: best_epoch counts updates on the way to the kept
+                                           parameters, epochs also those of arms that were dropped */
     int64_t trained, validated, tested; /* nodes of each role */
     int64_t held_out;   /* training labels that were held out for validation; 0: none */
     double temperature; /* divides the logits before the softmax */
