@@ -5,6 +5,7 @@
 #include "app/objects.h"
 #include "base/number.h"
 #include "data/readers/graph_save.h"
+#include "graph/edges.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,18 +71,7 @@ static const char *seen(void *ctx, int64_t i, char buffer[32])
  * loop has none. */
 static int64_t find_score(const struct picture *g, int64_t e)
 {
-    int32_t a = g->d->from[e], b = g->d->to[e], low_end = a < b ? a : b, high_end = a < b ? b : a;
-    int64_t low = 0, high = g->s->edges;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        int32_t l = g->s->from[middle], r = g->s->to[middle];
-        if (l < low_end || (l == low_end && r < high_end))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < g->s->edges && g->s->from[low] == low_end && g->s->to[low] == high_end;
-    return found ? low : -1;
+    return pair_find(g->s->from, g->s->to, g->s->edges, g->d->from[e], g->d->to[e]);
 }
 
 static const char *trust(void *ctx, int64_t e, char buffer[32])

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "data/load.h"
 #include "data/table/notes.h"
+#include "graph/edges.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,20 +78,6 @@ void cleaned_free(struct consm_dataset *dataset)
     consm_dataset_free(whole);
 }
 
-/* Index of the pair in the scores, which are in row order; -1: not there. */
-static int64_t find_pair(const struct consm_edge_scores *s, int32_t i, int32_t j)
-{
-    int32_t from = i < j ? i : j, to = i < j ? j : i;
-    int64_t low = 0, high = s->edges;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        bool before = s->from[middle] != from ? s->from[middle] < from : s->to[middle] < to;
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-    }
-    return low < s->edges && s->from[low] == from && s->to[low] == to ? low : -1;
-}
-
 /* Puts the edges of d that stay, and the added ones, into a copy of d, which owns the new arrays.
  */
 static consm_status choose_edges(struct dataset *c, const struct dataset *d,
@@ -109,7 +96,7 @@ static consm_status choose_edges(struct dataset *c, const struct dataset *d,
     if (d->weight)
         TRY(NEW(c->weight, room));
     for (int64_t e = 0; e < d->edges; e++) {
-        int64_t at = find_pair(s, d->from[e], d->to[e]);
+        int64_t at = pair_find(s->from, s->to, s->edges, d->from[e], d->to[e]);
         sum += d->weight ? (double)d->weight[e] : 0;
         place[e] = at >= 0 && dropped[at] ? -1 : count;
         if (place[e] < 0)

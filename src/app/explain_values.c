@@ -15,7 +15,7 @@
 
 static float trust_of(const struct edge_trust *t, int32_t a, int32_t b)
 {
-    int64_t at = trust_find(t, a < b ? a : b, a < b ? b : a);
+    int64_t at = pair_find(t->edges->left, t->edges->right, t->edges->count, a, b);
     return at >= 0 ? t->score[at] : NAN;
 }
 

@@ -42,22 +42,6 @@ done:
     return st;
 }
 
-int64_t trust_find(const struct edge_trust *t, int32_t left, int32_t right)
-{
-    int64_t low = 0, high = t->edges->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        int32_t l = t->edges->left[middle], r = t->edges->right[middle];
-        if (l < left || (l == left && r < right))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found =
-        low < t->edges->count && t->edges->left[low] == left && t->edges->right[low] == right;
-    return found ? low : -1;
-}
-
 /* Copies the rows of edges that the whole graph has from its trust. */
 static consm_status copy_trust(struct edge_trust *out, const struct edge_trust *whole)
 {
@@ -73,7 +57,8 @@ static consm_status copy_trust(struct edge_trust *out, const struct edge_trust *
     out->threshold = whole->threshold;
     out->weigh = whole->weigh;
     for (int64_t e = 0; e < count; e++) {
-        int64_t at = trust_find(whole, out->edges->left[e], out->edges->right[e]);
+        int64_t at = pair_find(whole->edges->left, whole->edges->right, whole->edges->count,
+                               out->edges->left[e], out->edges->right[e]);
         if (at < 0)
             TRY(status_fail(CONSM_ENOTFOUND, "nodes %d and %d have no edge", out->edges->left[e],
                             out->edges->right[e]));

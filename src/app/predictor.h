@@ -71,8 +71,6 @@ consm_status predictor_trust(struct edge_trust *out, struct consm_predictor *p, 
 /* The same of all edges of some nodes, also of a growing graph. */
 consm_status predictor_edges_of(struct edge_trust *out, struct consm_predictor *p,
                                 const int64_t *number, int64_t count);
-/* The place of an edge, left < right, in a list in row order; -1: it is not there. */
-int64_t trust_find(const struct edge_trust *t, int32_t left, int32_t right);
 
 /* ---- predictor_live.c: questions about a version of a growing graph ---- */
 

@@ -61,6 +61,19 @@ void edges_free(struct edges *e)
     mem_free(e);
 }
 
+int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b)
+{
+    int32_t first = a < b ? a : b, second = a < b ? b : a;
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        bool before = left[middle] != first ? left[middle] < first : right[middle] < second;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low < count && left[low] == first && right[low] == second ? low : -1;
+}
+
 consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
                            const uint8_t *dropped, int64_t more, const int32_t *left,
                            const int32_t *right, float weight)

@@ -26,6 +26,9 @@ static inline int64_t edges_all(const struct edges *e)
 consm_status edges_new(struct edges **out, const struct csr *graph);
 void edges_free(struct edges *e);
 
+/* The place of the pair {a, b} among count pairs left < right in row order; -1: it is not there. */
+int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b);
+
 /* The graph without the marked edges (count; NULL: none), plus `more` pairs of nodes with weight
  * `weight`, if the graph has weights. Not for a graph in parts. */
 consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
