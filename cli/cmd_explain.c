@@ -177,11 +177,13 @@ static consm_status print_people(const struct consm_explanation *e, const struct
                                  int64_t at, int64_t top)
 {
     consm_status st = CONSM_OK;
+    struct consm_model_info info = {.size = sizeof info};
     char buffer[24], class[SHOWN], name[SHOWN];
+    TRY(consm_model_info(&info, m->model));
     shown(class, consm_model_class(m->model, e->label, buffer), 0);
     shown(name, consm_node_id(m->data, at, buffer), 0);
-    printf("%s: probability of %s %.4f (log-odds %+.3f)\n", name, class, (double)e->probability,
-           e->log_odds);
+    printf("%s: probability of %s %.4f (log-odds %+.3f%s)\n", name, class, (double)e->probability,
+           e->log_odds, info.doubt > 0 ? " before shrinking towards uniform" : "");
     printf(
         "Effect: decrease of the log-odds of %s when the feature, neighbour or edge is removed.\n"
         "Positive: it supports %s. If the effect is +0.69, removal halves the odds; -0.69 doubles "

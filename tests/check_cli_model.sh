@@ -209,6 +209,7 @@ expect 2 "expected mlp, as in the options" train "$work/friends" --from "$model"
 
 # ---- explain --------------------------------------------------------------------------------------
 expect 0 "Ada: probability of " explain "$model" "$work/friends" Ada
+expect 0 " before shrinking towards uniform)" explain "$model" "$work/friends" Ada # two nodes validate
 grep -qE '^ *effect +feature +value +usual' "$work/out" || fault "no table of features: $(cat "$work/out")"
 grep -qE '^ *effect +neighbour +label +predicted +probability +edge trust' "$work/out" || fault "no table of neighbours"
 grep -qE '^ *[-+][0-9.]+ +evenings_out +[-0-9.]+ +[-0-9.]+ to [-0-9.]+$' "$work/out" || fault "no value behind evenings_out"
