@@ -39,7 +39,7 @@ done:
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "convert a dataset to another format, without loss",
+    .summary = "convert a dataset to another format",
     .usage = "IN OUT [--to FORMAT] [--labels FILE] [--features FILE]",
     .text =
         "  IN is a dataset name or a path. consm detects the format from the content; --format\n"

@@ -185,7 +185,8 @@ static consm_status print_people(const struct consm_explanation *e, const struct
     printf("%s: probability of %s %.4f (log-odds %+.3f%s)\n", name, class, (double)e->probability,
            e->log_odds, info.doubt > 0 ? " before shrinking towards uniform" : "");
     printf(
-        "Effect: decrease of the log-odds of %s when the feature, neighbour or edge is removed.\n"
+        "Effect: decrease of the log-odds of %s when the feature is hidden or the neighbour or "
+        "edge removed.\n"
         "Positive: it supports %s. If the effect is +0.69, removal halves the odds; -0.69 doubles "
         "them.\n",
         class, class);
@@ -341,8 +342,10 @@ const struct command cmd_explain = {
     .summary = "explain a node's prediction",
     .usage = "MODEL GRAPH NODE [--label CLASS] [--top N] [--json]",
     .text =
-        "Removes features, neighbours and edges near the node, one at a time, and predicts again.\n"
-        "The effect is the decrease of the label's log-odds; it is negative if they increase.\n"
+        "Removes edges and neighbours near the node and hides features, one at a time, and\n"
+        "predicts again. A hidden feature is 0 (sparse) or the column's mean (dense) on all nodes\n"
+        "that the model reads. Structural features are not hidden. The effect is the decrease of\n"
+        "the label's log-odds; it is negative if they increase.\n"
         "Log-odds show differences even where the probability is 0.9999 both times. Each table\n"
         "begins with the largest effect and shows the values behind it: the node's value and the\n"
         "range of 90 % of all nodes, the neighbour's known label and prediction, the edge's\n"

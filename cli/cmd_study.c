@@ -131,7 +131,7 @@ const struct command cmd_study = {
         "  planted       detection of false edges, and accuracy after dropping them (ours)\n"
         "  robust        accuracy under published attacks and our own, by method (ours)\n"
         "  coverage      coverage and size of prediction sets (ours)\n"
-        "  zeta          edge F1 and accuracy against the confidence ratio (RQ3)\n"
+        "  zeta          edge F1 and accuracy by ζ, the share of edges to trust (RQ3)\n"
         "  depth         GCN, GAM and ConSM with 1 to 16 layers (RQ4)\n"
         "  pruning       GCN while edges within and between classes are removed (Fig. 1)\n"
         "  convergence   validation and test curves of ConSM by round (RQ1)\n"

@@ -127,10 +127,9 @@ void forecast_print(const struct ranks_forecast *f, int count)
                (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].share),
                megabytes(f[i].divided), megabytes(f[i].halo_bytes + f[i].sum_bytes));
     printf("\n  Estimate for a two-layer GCN with 64 hidden units, trained on all nodes.\n"
-           "  max rows, entries, halo (rows read from other ranks): of the largest rank.\n  MB "
-           "whole, part: data of a rank if it\n"
-           "  holds the whole graph or only its part. MB values: computed values of a rank.\n"
-           "  MB/epoch: sent by all ranks together.\n");
+           "  max rows, entries, halo (rows read from other ranks): of the largest rank.\n"
+           "  MB whole, part: data of a rank if it holds the whole graph or only its part.\n"
+           "  MB values: computed values of a rank. MB/epoch: sent by all ranks together.\n");
 }
 
 json_t *forecast_json(const struct ranks_forecast *f)

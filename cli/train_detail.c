@@ -16,11 +16,11 @@
 static void print_taken(const struct dataset *d)
 {
     static const char *const what[DATASET_TAKEN] = {"id", "label", "weight"};
-    const char *between = "  used as ";
+    const char *between = "  ";
     char name[SHOWN];
     for (int i = 0; i < DATASET_TAKEN; i++)
         if (d->taken[i][0]) {
-            printf("%s%s: %s", between, what[i], shown(name, d->taken[i], 0));
+            printf("%s%s from %s", between, what[i], shown(name, d->taken[i], 0));
             between = "; ";
         }
     if (*between == ';')

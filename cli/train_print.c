@@ -273,13 +273,14 @@ void train_print_summary(const struct training *t, double seconds)
     if (t->count[SPLIT_TEST])
         printf("test accuracy %.2f ± %.2f %%", 100 * test, 100 * spread);
     if (t->count[SPLIT_VAL])
-        printf(t->count[SPLIT_TEST] ? ", validation %.2f %%"
-                                    : "validation accuracy %.2f %%, optimistic: these nodes were "
-                                      "also used for model selection (no test nodes)",
+        printf(t->count[SPLIT_TEST] ? ", validation %.2f %%" : "validation accuracy %.2f %%",
                100 * val);
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation nodes and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
+    if (t->count[SPLIT_VAL] && !t->count[SPLIT_TEST])
+        printf("  no test nodes; validation scores are optimistic: these nodes were also used for "
+               "model selection\n");
     print_folds(t);
     print_refit(t);
     print_ensembles(t);
@@ -356,8 +357,8 @@ static void print_confidence(const struct consm_model *m)
                (long long)m->count[SPLIT_VAL], m->count[SPLIT_VAL] == 1 ? " is" : "s are");
     putchar('\n');
     if (m->doubt > 0)
-        printf("  probabilities shrunk %.1f %% towards uniform: few validation nodes\n",
-               100 * m->doubt);
+        printf("  probabilities shrunk %.1f %% towards uniform: only %s\n", 100 * m->doubt,
+               COUNTED(m->count[SPLIT_VAL], "node for validation"));
 }
 
 void train_print_output(const struct training *t)

@@ -19,7 +19,7 @@ awk 'BEGIN { srand(3); print "id,label,x,y"; for (i = 0; i < 1000; i++) {
 expect 0 "validation metric: average-precision of fraud, chosen by class sizes" \
     train "$work/shop" -m mlp --split random --per-class 8 --epochs 60 -o "$work/shop.out"
 said "1000 labels: fine 980, fraud 20"
-said "used as id: column id; label: column label"
+said "  id from column id; label from column label"
 said "fraud: average precision"
 said "most probable nodes, "
 # Four validation frauds are few, and said to be; reasons stand beside the nodes to look at.

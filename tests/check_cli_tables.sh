@@ -30,7 +30,7 @@ expect 1 'column 3: found "betrag", expected "weight" as the name of a third col
 said "use --weight-column betrag or --ignore betrag"
 expect 0 "features from 4 columns: land (category of 3), umsatz (number, some missing), seit (date), name (left out)" \
     train "$work/may" "${columns[@]}" -m mlp --epochs 200 -o "$work/model"
-said "used as id: column kunde; label: column betrug; weight: column betrag"
+said "  id from column kunde; label from column betrug; weight from column betrag"
 said "warning: ignored column name: it has 200 different texts in 200 cells"
 said "ignored column kanal"
 grep -qa 'land.*category.*DE.*FR.*XY' "$work/model/model.safetensors" || fault "the model file has no recipe"

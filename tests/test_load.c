@@ -63,7 +63,8 @@ static void not_recognised(void **state)
           "empty: unknown format: looked for a folder with edges.csv (or .tsv, .txt) (plain), ");
     FAILS(data_load_path(&d, write_text("zero", ""), NULL), CONSM_EFORMAT, "zero: is empty");
     FAILS(data_load_path(&d, write_bytes("bin", "\0\1\2\3", 4), NULL), CONSM_EFORMAT,
-          "named *.adjlist (adjlist), a zip file (npz), a file with a safetensors header "
+          "named *.adjlist (adjlist), a zip archive of NumPy arrays (npz), a file with a "
+          "safetensors header "
           "(safetensors)");
     FAILS(data_load_path(&d, in_scratch("gone"), NULL), CONSM_EIO, "gone: cannot open");
     FAILS(data_load_path(&d, "/dev/null", NULL), CONSM_EIO, "neither a file nor a folder");

@@ -123,7 +123,7 @@ class Graph:
             feature_names = list(columns)
         for what, size in (("x", count), ("y", None if labels is None else len(labels))):
             if size is not None and size != n:
-                raise ConsmValueError(f"the numbers of nodes differ: {what} has {size}, nodes {n}")
+                raise ConsmValueError(f"{what} has {size} rows, but the graph has {n} nodes: expected one row per node")
         parts: dict[str, Any] = dict(name=name, n_nodes=n, n_edges=len(source), source=source, target=target,
                                      directed=directed, y=labels, node_ids=ids, **features)
         if weight is not None:

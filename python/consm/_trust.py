@@ -123,7 +123,7 @@ class Trust(Kept):
         """
         graph = self._graph_or_growing(X)
         if nodes is None and not isinstance(graph, Graph):
-            raise ConsmValueError("a GrowingGraph changes while it is read: choose nodes with nodes=, or take snapshot()")
+            raise ConsmValueError("X is a GrowingGraph: choose nodes with nodes=[…], or pass its snapshot()")
         made = self._score_edges(graph) if isinstance(graph, Graph) and nodes is None else self._edges_of(graph, nodes)
         frame = _frame(_columns(made, graph.ids_of))
         if hasattr(frame, "attrs"):

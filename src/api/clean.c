@@ -52,8 +52,8 @@ consm_status consm_clean_choose(uint8_t *dropped, const struct consm_edge_scores
         TRY(sized_take(&o, sizeof o, options, SIZED_UP_TO(struct consm_clean_options, threshold)));
     if (!(o.share <= 1) || !(o.threshold <= 1))
         TRY(status_fail(CONSM_EINVAL,
-                        "share %g, threshold %g: expected numbers up to 1; negative: not used",
-                        o.share, o.threshold));
+                        "share %g, threshold %g: expected at most 1 (negative: not used)", o.share,
+                        o.threshold));
     if (o.share >= 0)
         return drop_share(dropped, scores, o.share);
     for (int64_t e = 0; e < scores->edges; e++)
@@ -128,8 +128,8 @@ static consm_status check_pairs(const struct consm_edge_scores *s, int64_t nodes
 {
     for (int64_t e = 0; s && e < s->edges; e++)
         if (s->from[e] < 0 || s->to[e] < 0 || s->from[e] >= nodes || s->to[e] >= nodes)
-            return status_fail(CONSM_EINVAL, "pair %lld joins nodes %d and %d of %lld nodes",
-                               (long long)e, s->from[e], s->to[e], (long long)nodes);
+            return status_fail(CONSM_EINVAL, "pair %lld joins nodes %d and %d: expected 0 to %lld",
+                               (long long)e, s->from[e], s->to[e], (long long)nodes - 1);
     return CONSM_OK;
 }
 

@@ -238,7 +238,7 @@ static consm_status apply_halves(struct version *next, const struct half *half, 
             end++;
         int64_t length = merge(col, val, &old, half + k, end - k, remove, &found);
         if (remove && found < end - k)
-            TRY(status_fail(CONSM_ENOTFOUND, "node %d has %lld of the %lld edges to remove",
+            TRY(status_fail(CONSM_ENOTFOUND, "node %d has only %lld of the %lld edges to remove",
                             half[k].row, (long long)found, (long long)(end - k)));
         change_of_entries += length - old.count;
         TRY(version_touch(&c, next, half[k].row));

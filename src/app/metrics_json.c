@@ -325,7 +325,7 @@ static void refitted_to_json(struct text *t, const struct consm_model *m)
         return;
     }
     refit_to_json(t, m);
-    text_add(t, ", \"train_and_validation_figures\": \"of the run that chose, before the refit\"");
+    text_add(t, ", \"train_and_validation_figures\": \"from before the refit\"");
 }
 
 void model_metrics_to_json(struct text *t, const struct consm_model *model)

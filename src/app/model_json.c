@@ -160,7 +160,8 @@ consm_status trees_from_json(struct consm_model *m, const json_t *object)
     m->trees->features = m->features;
     TRY(part_from_json(m->trees, object));
     if (strcmp(m->trees->def->name, "trees") != 0)
-        TRY(status_fail(CONSM_EFORMAT, "\"trees\" are %s: expected trees", m->trees->def->name));
+        TRY(status_fail(CONSM_EFORMAT, "\"trees\" is the model %s: expected trees",
+                        m->trees->def->name));
 done:
     return st;
 }

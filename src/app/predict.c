@@ -183,7 +183,7 @@ consm_status model_check(const struct consm_model *model, const char *path)
         numbers += model->tensor[i].rows * model->tensor[i].cols;
     if (model->features > numbers || model->classes > numbers)
         return status_fail(CONSM_EFORMAT,
-                           "%s: %lld numbers are too few for %lld features and %d classes", path,
+                           "%s: %lld parameters are too few for %lld features and %d classes", path,
                            (long long)numbers, (long long)model->features, model->classes);
     TRY(csr_from_edges(&graph, 1, 1, 0, NULL, NULL, NULL, CSR_UNDIRECTED, NULL));
     TRY(views_new(&views, graph));

@@ -1,6 +1,7 @@
 /* The report's section on confidence: temperature, calibration error, the reliability figure, and
  * prediction sets. */
 #include "app/report_parts.h"
+#include "base/counted.h"
 #include "base/number.h"
 #include "stats/stats.h"
 
@@ -40,10 +41,10 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
                                      (long long)consm_model_metrics(m, report_role(m))->nodes,
                                      shown_nodes(m));
     if (m->doubt > 0)
-        number_print(text + used, size - used,
-                     " Probabilities are shrunk %.1f %% towards uniform, because there are few "
-                     "validation nodes.",
-                     100 * m->doubt);
+        number_print(
+            text + used, size - used,
+            " Probabilities are shrunk %.1f %% towards uniform, because there are only %s.",
+            100 * m->doubt, COUNTED(m->count[SPLIT_VAL], "node for validation"));
 }
 
 /* Describes the guarantee of prediction sets, and their coverage on test nodes. */

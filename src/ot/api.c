@@ -144,7 +144,8 @@ static consm_status check_map(const double *plan, const float *points, int64_t c
     for (int64_t i = 0; i < c * n; i++)
         if (!(plan[i] >= 0 && plan[i] <= 1e150))
             TRY(status_fail(CONSM_EINVAL,
-                            "transport: the plan gives reference %lld and point %lld the mass %g",
+                            "transport: the plan gives reference %lld and point %lld the mass %g: "
+                            "expected a number from 0 to 1e150",
                             (long long)(i / n), (long long)(i % n), plan[i]));
 done:
     return st;
@@ -236,8 +237,11 @@ consm_status consm_ot_barycentres(float *references, const float *points, const 
                         (long long)start[0]));
     for (int64_t i = 0; i < sets; i++)
         if (start[i + 1] < start[i] || set_class[i] >= c)
-            TRY(status_fail(CONSM_EINVAL, "transport: set %lld has %lld points and class %d",
-                            (long long)i, (long long)(start[i + 1] - start[i]), set_class[i]));
+            TRY(status_fail(CONSM_EINVAL,
+                            "transport: set %lld has %lld points and class %d: expected 0 or more "
+                            "points, class below %lld",
+                            (long long)i, (long long)(start[i + 1] - start[i]), set_class[i],
+                            (long long)c));
     TRY(ot_check_points(points, start[sets], f, "point"));
     TRY(ot_class_barycentres(references, points, start, set_class, sets, c, support, f, seed));
 done:

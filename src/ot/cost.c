@@ -118,8 +118,9 @@ static consm_status check_masses(double *total, const double *mass, int64_t coun
         *total += mass[i];
     }
     if (!(*total >= 1 / LARGEST_COST))
-        return status_fail(CONSM_EINVAL, "transport: the masses of all %ss sum to %g", side,
-                           *total);
+        return status_fail(CONSM_EINVAL,
+                           "transport: the masses of all %ss sum to %g: expected a positive sum",
+                           side, *total);
     return CONSM_OK;
 }
 

@@ -110,8 +110,9 @@ node program_record(struct program *p, const struct op_args *args)
     int64_t values;
     if (args->rows < 0 || args->cols < 0 ||
         __builtin_mul_overflow(args->rows, args->cols, &values) || values > PARAMS_MOST)
-        return program_fault(p, "%s of %lld x %lld", op_table[args->op].name, (long long)args->rows,
-                             (long long)args->cols);
+        return program_fault(p,
+                             "%s: the result would be %lld x %lld, which is too large or negative",
+                             op_table[args->op].name, (long long)args->rows, (long long)args->cols);
     consm_status st = GROW(p->node, p->count, p->capacity, 1);
     if (st < 0)
         return remember_fault(p, st, consm_errmsg());

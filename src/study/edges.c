@@ -124,7 +124,10 @@ struct measure {
 };
 
 static const struct measure measures[] = {
-    {"edges-f1", "Edge F1 at ⌊hE⌋, all edges between labelled nodes", "f1", false, false},
+    {"edges-f1",
+     "Edge F1 if as many edges are trusted as join the same class, all edges between labelled "
+     "nodes",
+     "f1", false, false},
     {"edges-auc", "ROC-AUC, edges with a test node", "auc_test", false, false},
     {"edges-auc-known", "ROC-AUC, edges between training and validation nodes", "auc_known", false,
      false},

@@ -196,7 +196,7 @@ done:
 const struct study_def study_zeta = {
     .name = "zeta",
     .title = "Confidence ratio (RQ3)",
-    .about = "edge F1 and accuracy against the confidence ratio (RQ3)",
+    .about = "edge F1 and accuracy by ζ, the share of edges to trust (RQ3)",
     .plan = zeta_plan,
     .render = zeta_render,
 };

@@ -51,7 +51,7 @@ enum { READER_SUFFIXES = 4 };
 struct reader {
     const char *name, *alias; /* "npz", as in --format npz; a second name, or NULL */
     const char *title;        /* "NumPy archive": its section in docs/reference/formats.md */
-    const char *shows;        /* "a zip file": how it is recognised, for messages */
+    const char *shows;        /* "a text file with …": how it is recognised, for messages */
     const char *suffix[READER_SUFFIXES]; /* of its files; none: its sets are folders */
     enum sniffed (*sniff)(const struct probe *p);
     consm_status (*load)(struct dataset **out, const char *path);

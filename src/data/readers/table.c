@@ -93,7 +93,7 @@ static const struct reader table[] = {
      .parts = true},
     {.name = "npz",
      .title = "NumPy archive",
-     .shows = "a zip file",
+     .shows = "a zip archive of NumPy arrays",
      .suffix = {".npz"},
      .sniff = npz_sniff,
      .load = npz_load,
@@ -218,7 +218,7 @@ void probe_close(struct probe *p)
     names_free(&p->names);
 }
 
-/* "a zip file (npz), …": what would have been recognised. */
+/* "a zip archive of NumPy arrays (npz), …": what would have been recognised. */
 static consm_status refuse(const struct probe *p)
 {
     char known[1024] = "";

@@ -44,12 +44,13 @@ node nll(struct program *p, node x, const struct index *rows, const int32_t *lab
     if (!node_good(p, x))
         return POISON;
     if (!rows || rows->targets != ROWS(p, x) || rows->count < 1)
-        return program_fault(p, "nll: %lld labelled rows of %lld",
-                             rows ? (long long)rows->count : 0LL, (long long)ROWS(p, x));
+        return program_fault(
+            p, "nll: %lld labelled rows of %lld: expected at least one, of the same matrix",
+            rows ? (long long)rows->count : 0LL, (long long)ROWS(p, x));
     for (int64_t k = 0; k < rows->count; k++)
         if (label[rows->row[k]] < 0 || label[rows->row[k]] >= COLS(p, x))
-            return program_fault(p, "nll: label %d for %lld classes", label[rows->row[k]],
-                                 (long long)COLS(p, x));
+            return program_fault(p, "nll: label %d: expected a class below %lld",
+                                 label[rows->row[k]], (long long)COLS(p, x));
     return RECORD(p, .op = OP_NLL, .rows = 1, .cols = 1, .src = {x}, .sources = 1,
                   .attr = {.index = rows, .label = label, .weight = weight});
 }

@@ -35,7 +35,7 @@ static node segment(struct program *p, enum op op, const char *name, node x,
     if (!node_good(p, x))
         return POISON;
     if (!index || index->count != ROWS(p, x))
-        return program_fault(p, "%s of %lld rows with an index of %lld", name,
+        return program_fault(p, "%s: %lld rows and an index of %lld: expected as many", name,
                              (long long)ROWS(p, x), index ? (long long)index->count : 0LL);
     return RECORD(p, .op = op, .rows = index->targets, .cols = COLS(p, x), .src = {x}, .sources = 1,
                   .attr = {.index = index});
@@ -107,7 +107,9 @@ node nearest(struct program *p, node x, node y)
     if (!node_good(p, x) || !node_good(p, y))
         return POISON;
     if (COLS(p, x) != COLS(p, y) || ROWS(p, y) < 1)
-        return program_fault(p, "nearest of %lld columns to %lld rows of %lld",
+        return program_fault(p,
+                             "nearest: points of %lld columns, %lld references of %lld: expected "
+                             "equal columns and a reference",
                              (long long)COLS(p, x), (long long)ROWS(p, y), (long long)COLS(p, y));
     return RECORD(p, .op = OP_NEAREST, .rows = ROWS(p, x), .cols = 1, .src = {x, y}, .sources = 2);
 }
@@ -119,11 +121,12 @@ node nearest_share(struct program *p, const struct csr *s, node choice, node w, 
         return POISON;
     if (!s || ROWS(p, choice) != s->cols || ROWS(p, w) != s->nnz || COLS(p, choice) != 1 ||
         COLS(p, w) != 1 || groups < 1)
-        return program_fault(p,
-                             "nearest_share: %lld choices and %lld weights for a matrix of %lld "
-                             "columns and %lld entries",
-                             (long long)ROWS(p, choice), (long long)ROWS(p, w),
-                             (long long)(s ? s->cols : 0), (long long)(s ? s->nnz : 0));
+        return program_fault(
+            p,
+            "nearest_share: %lld choices and %lld weights: expected %lld, one per column, "
+            "and %lld, one per entry",
+            (long long)ROWS(p, choice), (long long)ROWS(p, w), (long long)(s ? s->cols : 0),
+            (long long)(s ? s->nnz : 0));
     return RECORD(p, .op = OP_NEAREST_SHARE, .rows = s->nnz, .cols = 1, .src = {choice, w},
                   .sources = 2, .attr = {.csr = s, .heads = groups, .a = mean ? 1.0f : 0.0f});
 }
@@ -137,8 +140,8 @@ static node pair(struct program *p, enum op op, const char *name, node x, int64_
         !index_fits(p, name, j, ROWS(p, x)))
         return POISON;
     if (i->count != j->count)
-        return program_fault(p, "%s of %lld and %lld rows", name, (long long)i->count,
-                             (long long)j->count);
+        return program_fault(p, "%s: %lld and %lld rows: expected equal numbers", name,
+                             (long long)i->count, (long long)j->count);
     return RECORD(p, .op = op, .rows = i->count, .cols = cols, .src = {x}, .sources = 1,
                   .attr = {.index = i, .other = j});
 }

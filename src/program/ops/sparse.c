@@ -110,8 +110,8 @@ node spmm_values(struct program *p, const struct csr *s, node values, node x)
         return POISON;
     int64_t heads = COLS(p, values);
     if (heads < 1 || COLS(p, x) % heads != 0)
-        return program_fault(p, "spmm_values: %lld columns for %lld heads", (long long)COLS(p, x),
-                             (long long)heads);
+        return program_fault(p, "spmm_values: %lld columns: expected a multiple of the %lld heads",
+                             (long long)COLS(p, x), (long long)heads);
     /* Entries that dropout removed need not be multiplied; a backend may ask for their share. */
     float dropped = p->node[values].op == OP_DROPOUT ? p->node[values].attr.a : 0;
     return RECORD(p, .op = OP_SPMM_VALUES, .rows = s->rows, .cols = COLS(p, x), .src = {values, x},
@@ -142,8 +142,9 @@ node sddmm(struct program *p, const struct csr *s, node x, node y, int64_t heads
     if (!fits(p, "sddmm", s, x, s ? s->rows : 0) || !fits(p, "sddmm", s, y, s->cols))
         return POISON;
     if (COLS(p, x) != COLS(p, y) || heads < 1 || COLS(p, x) % heads != 0)
-        return program_fault(p, "sddmm of %lld and %lld columns for %lld heads",
-                             (long long)COLS(p, x), (long long)COLS(p, y), (long long)heads);
+        return program_fault(
+            p, "sddmm: %lld and %lld columns: expected equal numbers, a multiple of the %lld heads",
+            (long long)COLS(p, x), (long long)COLS(p, y), (long long)heads);
     return RECORD(p, .op = OP_SDDMM, .rows = s->nnz, .cols = heads, .src = {x, y}, .sources = 2,
                   .attr = {.csr = s, .heads = heads});
 }
@@ -170,7 +171,7 @@ node head_dot(struct program *p, node x, node a)
     if (!node_good(p, x) || !node_good(p, a))
         return POISON;
     if (ROWS(p, a) * COLS(p, a) != COLS(p, x))
-        return program_fault(p, "head_dot: %lld columns for %lld heads of %lld",
+        return program_fault(p, "head_dot: %lld columns: expected %lld heads times %lld columns",
                              (long long)COLS(p, x), (long long)ROWS(p, a), (long long)COLS(p, a));
     return RECORD(p, .op = OP_HEAD_DOT, .rows = ROWS(p, x), .cols = ROWS(p, a), .src = {x, a},
                   .sources = 2, .attr = {.heads = ROWS(p, a)});
@@ -202,8 +203,8 @@ node edge_add(struct program *p, const struct csr *s, node x, node y)
     if (!fits(p, "edge_add", s, x, s ? s->rows : 0) || !fits(p, "edge_add", s, y, s->cols))
         return POISON;
     if (COLS(p, x) != COLS(p, y))
-        return program_fault(p, "edge_add of %lld and %lld columns", (long long)COLS(p, x),
-                             (long long)COLS(p, y));
+        return program_fault(p, "edge_add: %lld and %lld columns: expected equal numbers",
+                             (long long)COLS(p, x), (long long)COLS(p, y));
     return RECORD(p, .op = OP_EDGE_ADD, .rows = s->nnz, .cols = COLS(p, x), .src = {x, y},
                   .sources = 2, .attr = {.csr = s, .a = 1});
 }

@@ -34,7 +34,7 @@ node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, 
     if (!node_good(p, values))
         return POISON;
     if (!s || ROWS(p, values) != s->nnz || COLS(p, values) != 1)
-        return program_fault(p, "nuclear: %lld x %lld values for %lld entries",
+        return program_fault(p, "nuclear: %lld x %lld values: expected %lld x 1, one per entry",
                              (long long)ROWS(p, values), (long long)COLS(p, values),
                              s ? (long long)s->nnz : 0LL);
     if (rank < 1 || rank > SPECTRAL_MAX - SPECTRAL_EXTRA || iterations < 1)
