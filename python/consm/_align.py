@@ -73,7 +73,7 @@ class Ids:
         if self.node_ids is None:
             if given.dtype.kind == "f" and (given == np.floor(given)).all():
                 given = given.astype(np.int64)
-            places = integers(given, "nodes").astype(np.int64)
+            places = given.copy() if given.dtype == np.int64 else integers(given, "nodes").astype(np.int64)
             wrong = (places < 0) | (places >= self.count)
         else:
             places = self.find(given.tolist())

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import warnings
 from ctypes import POINTER, byref
-from typing import TYPE_CHECKING, Any, Hashable, NamedTuple, Optional, Union
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Hashable, Optional, Union
 
 import numpy as np
 
@@ -26,24 +27,39 @@ ROLES = {"train": 1, "validation": 2, "test": 3}
 _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
 
 
-class _Prediction(NamedTuple):
-    label: Array  # (n) class numbers
-    confidence: Array  # (n) the label's probability
-    probability: Array  # (n, c)
-    in_set: Optional[Array]  # (n, c)
-    log_odds: Array  # (n, c)
-    seen: Optional[Array]  # (n) whether its label trained, validated or calibrated
+class _Prediction:
+    """What the library predicted. A part becomes an array when it is first read: a question about one node reads
+    one part."""
+
+    def __init__(self, made: _lib.Handle) -> None:
+        self._made = made
+
+    def _part(self, name: str, wide: bool) -> Any:
+        p = self._made.pointer.contents
+        pointer = getattr(p, name)
+        return _lib.copied(pointer, (p.nodes, p.classes) if wide else (p.nodes,)) if pointer else None
+
+    label = cached_property(lambda self: self._part("label", False))  # (n) class numbers
+    confidence = cached_property(lambda self: self._part("confidence", False))  # (n) the label's probability
+    probability = cached_property(lambda self: self._part("probability", True))  # (n, c)
+    log_odds = cached_property(lambda self: self._part("log_odds", True))  # (n, c)
+    in_set = cached_property(lambda self: _flags(self._part("in_set", True)))  # (n, c) or None
+    seen = cached_property(lambda self: _flags(self._part("seen", False)))  # (n) its label was learned from, or None
 
 
-def _copied(made: _lib.Handle) -> _Prediction:
-    """What the library predicted, in arrays of NumPy's own."""
-    p = made.pointer.contents
-    shape = (int(p.nodes), int(p.classes))
-    return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.confidence, shape[:1]),
-                       _lib.copied(p.probability, shape),
-                       _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None,
-                       _lib.copied(p.log_odds, shape),
-                       _lib.copied(p.seen, shape[:1]).astype(bool) if p.seen else None)
+class _Some(_Prediction):
+    """Some nodes of a prediction."""
+
+    def __init__(self, whole: _Prediction, places: Array) -> None:
+        self._whole, self._places = whole, places
+
+    def _part(self, name: str, wide: bool) -> Any:
+        found = getattr(self._whole, name)
+        return None if found is None else found[self._places]
+
+
+def _flags(bytes_: Optional[Array]) -> Optional[Array]:
+    return None if bytes_ is None else bytes_.astype(bool)
 
 
 class Answers(Trust):
@@ -184,15 +200,13 @@ class Answers(Trust):
                 self._cache = (graph, whole)
         if places is None:
             return whole
-        return _Prediction(whole.label[places], whole.confidence[places], whole.probability[places],
-                           None if whole.in_set is None else whole.in_set[places], whole.log_odds[places],
-                           None if whole.seen is None else whole.seen[places])
+        return _Some(whole, places)
 
     def _predict_graph(self, graph: Graph) -> _Prediction:
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         _run.run(_lib.lib.consm_predict_on, _lib.Out(made), self._trained, graph._dataset(), self._device(),
                  self._threads())
-        return _copied(made)
+        return _Prediction(made)
 
     def _predict_some(self, graph: Any, places: Any) -> _Prediction:
         """Only these nodes, by a predictor that stays open for the next ones."""
@@ -200,7 +214,7 @@ class Answers(Trust):
         wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, wanted.ctypes.data, len(wanted))
-        return _copied(made)
+        return _Prediction(made)
 
     def predict(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:
         """Predicts the class of every node: the most probable one, or the one that reaches its threshold.
@@ -251,7 +265,8 @@ class Answers(Trust):
         >>> bool(abs(p.sum(axis=1) - 1).max() < 1e-5)
         True
         """
-        return np.array(self._predict(X, nodes).probability)
+        p = self._predict(X, nodes)
+        return p.probability if nodes is not None else np.array(p.probability)
 
     def predict_log_proba(self, X: GraphOrNodes) -> Array:
         """The logarithm of predict_proba.

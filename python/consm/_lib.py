@@ -6,6 +6,7 @@ after the call, so that a filter that turns warnings into errors cannot unwind t
 from __future__ import annotations
 
 import ctypes
+import functools
 import logging
 import os
 import re
@@ -294,13 +295,15 @@ def address(array: Optional[np.ndarray[Any, Any]]) -> Any:
     return None if array is None else array.ctypes.data
 
 
+_dtype = functools.lru_cache(maxsize=None)(np.dtype)
+
+
 def copied(pointer: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """What the library lends, as an array of one's own."""
-    count = int(np.prod(shape, dtype=np.int64))
-    kind = np.dtype(pointer._type_)
-    if count == 0:
-        return np.zeros(shape, kind)
-    return np.array(np.ctypeslib.as_array(pointer, shape))
+    made = np.empty(shape, _dtype(pointer._type_))
+    if made.size:
+        ctypes.memmove(made.ctypes.data, pointer, made.nbytes)
+    return made
 
 
 def buffer(room: int = 32) -> Any:

@@ -1,7 +1,8 @@
 /* Medium blocks that share huge pages. A model on a small graph uses ten to twenty blocks of 0.1 to
  * 2 MB at random. With pages of 4 KB it spends a tenth to a fifth of its time in page lookups; a
  * huge page for each block would multiply its memory. So regions of two huge pages are cut into
- * spans, first fit. Free neighbours merge; an empty region is unmapped. */
+ * spans, first fit. Free neighbours merge. One empty region is kept, because mapping and clearing
+ * its pages takes longer than a question about one node; a second one is unmapped. */
 #include "base/pages.h"
 
 #include "base/os.h"
@@ -27,6 +28,7 @@ struct region {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
+static struct region *empty; /* the one that is kept, or NULL */
 
 void pages_wish(void *block, size_t bytes)
 {
@@ -85,6 +87,8 @@ static void *region_take(struct region *r, size_t bytes)
             s->next = rest;
         }
         s->taken = true;
+        if (r == empty)
+            empty = NULL;
         return r->memory + s->from;
     }
     return NULL;
@@ -138,7 +142,10 @@ bool pages_free(void *block)
     struct region *r = *at;
     if (r) {
         region_give(r, (size_t)((char *)block - r->memory));
-        if (!r->first->taken && !r->first->next) {
+        bool unused = !r->first->taken && !r->first->next;
+        if (unused && !empty) {
+            empty = r;
+        } else if (unused) {
             *at = r->next;
             free(r->first);
             munmap(r->memory, REGION);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 256 };
 
 static int64_t slot_of(const struct ball *b, int32_t node)
 {
@@ -41,15 +41,17 @@ static consm_status add(struct ball *b, size_t *room, size_t *room_too, int32_t 
                         int32_t distance)
 {
     consm_status st = CONSM_OK;
-    if (b->key[slot_of(b, node)] == node)
+    int64_t at = slot_of(b, node);
+    if (b->key[at] == node)
         return CONSM_OK;
     TRY(GROW(b->node, b->nodes, *room, 1));
     TRY(GROW(b->distance, b->nodes, *room_too, 1));
     b->node[b->nodes] = node;
     b->distance[b->nodes] = distance;
-    enter(b, b->nodes++);
+    b->key[at] = node;
+    b->place[at] = (int32_t)b->nodes++;
     if (b->nodes * 2 > b->slots) {
-        TRY(table_new(b, b->slots * 2));
+        TRY(table_new(b, b->slots * 4));
         for (int64_t i = 0; i < b->nodes; i++)
             enter(b, i);
     }
@@ -137,8 +139,11 @@ consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr_r
     TRY(csr_new(&cut, b->nodes, b->nodes, nnz, a->base->val != NULL));
     nnz = 0;
     for (int64_t i = 0; i < b->nodes; i++) {
+        cut->start[i + 1] = nnz;
+        if (b->distance[i] > complete)
+            continue;
         const struct csr_row row = csr_row(a, b->node[i]);
-        for (int64_t k = 0; b->distance[i] <= complete && k < row.count; k++) {
+        for (int64_t k = 0; k < row.count; k++) {
             cut->col[nnz] = (int32_t)ball_find(b, row.col[k]);
             if (cut->val)
                 cut->val[nnz] = row.val[k];

@@ -105,13 +105,14 @@ static void scale_ends(struct csr *a, const double *scale)
             a->val[k] = (float)(scale[r] * a->val[k] * scale[a->col[k]]);
 }
 
-/* Sums over the row with its loop in place, in column order. */
+/* Sums over the row with its loop in place, in column order. Without weights the sum is a count:
+ * the columns need not be read. */
 double csr_gcn_factor(const struct csr_row *row, int64_t self, bool loops)
 {
     bool pending = loops;
-    double sum = 0;
-    for (int64_t k = 0; k < row->count; k++) {
-        float weight = row->val ? row->val[k] : 1;
+    double sum = row->val ? 0 : (double)row->count;
+    for (int64_t k = 0; row->val && k < row->count; k++) {
+        float weight = row->val[k];
         if (pending && row->col[k] > self)
             sum += 1;
         else if (pending && row->col[k] == self)

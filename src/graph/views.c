@@ -8,8 +8,8 @@ struct views {
     const struct csr *adjacency; /* or NULL: a part of rows */
     struct views *whole;
     const struct ball *ball;
-    struct csr *own;   /* the adjacency of the part */
-    double *factor[2]; /* factors of the whole graph's normalisation, without and with loops */
+    struct csr *own;      /* the adjacency of the part */
+    struct csr_rows rows; /* of the graph that the part belongs to */
     pthread_mutex_t lock;
     struct csr *built[VIEW_COUNT];
 };
@@ -41,8 +41,6 @@ void views_free(struct views *views)
     for (int kind = 0; kind < VIEW_COUNT; kind++)
         csr_free(views->built[kind]);
     csr_free(views->own);
-    mem_free(views->factor[0]);
-    mem_free(views->factor[1]);
     pthread_mutex_destroy(&views->lock);
     mem_free(views);
 }
@@ -56,13 +54,8 @@ consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
     TRY(views_new(&v, NULL));
     TRY(ball_cut(&v->own, ball, graph, ball->radius - 1));
     v->adjacency = v->own;
-    for (int loops = 0; loops < 2; loops++) {
-        TRY(NEW(v->factor[loops], ball->nodes));
-        for (int64_t i = 0; i < ball->nodes; i++) {
-            const struct csr_row row = csr_row(graph, ball->node[i]);
-            v->factor[loops][i] = csr_gcn_factor(&row, ball->node[i], loops);
-        }
-    }
+    v->ball = ball;
+    v->rows = *graph;
     *out = v;
     return CONSM_OK;
 done:
@@ -137,15 +130,30 @@ static consm_status cut_part(struct csr **out, const struct views *part, enum vi
     return ball_cut(out, part->ball, &(struct csr_rows){.base = whole}, part->ball->radius - steps);
 }
 
+/* Normalised by the degrees of the whole graph. */
+static consm_status normalize_part(struct csr **out, const struct views *part, bool loops)
+{
+    consm_status st = CONSM_OK;
+    const struct ball *ball = part->ball;
+    double *factor = NULL;
+    TRY(NEW(factor, ball->nodes));
+    for (int64_t i = 0; i < ball->nodes; i++) {
+        const struct csr_row row = csr_row(&part->rows, ball->node[i]);
+        factor[i] = csr_gcn_factor(&row, ball->node[i], loops);
+    }
+    TRY(csr_gcn_normalize_by(out, part->own, loops, factor));
+done:
+    mem_free(factor);
+    return st;
+}
+
 static consm_status make_part(struct csr **out, const struct views *part, enum view kind)
 {
     switch (kind) {
     case VIEW_ADJACENCY: return borrow(out, part->own);
     case VIEW_LOOPS: return csr_add_loops(out, part->own);
     case VIEW_TWO_HOP: return status_fail(CONSM_EINVAL, "two-hop neighbours need the whole graph");
-    default:
-        return csr_gcn_normalize_by(out, part->own, kind == VIEW_GCN,
-                                    part->factor[kind == VIEW_GCN]);
+    default: return normalize_part(out, part, kind == VIEW_GCN);
     }
 }
 

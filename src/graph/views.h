@@ -29,7 +29,7 @@ void views_free(struct views *views);
 consm_status views_part(struct views **out, struct views *whole, const struct ball *ball);
 
 /* Views of the part of a graph inside a ball, made from the graph's rows alone: for graphs without
- * ready matrices. There is no two-hop view. The ball must outlive them; the graph need not. */
+ * ready matrices. There is no two-hop view. The ball and the graph's rows must outlive them. */
 consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
                            const struct ball *ball);
 
