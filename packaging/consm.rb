@@ -1,4 +1,4 @@
-# Homebrew's formula. `brew install --build-from-source ./packaging/consm.rb` installs the library and the command from the
+# Homebrew's formula. `brew install --HEAD ./packaging/consm.rb` installs the library and the command from the
 # clone; the Python package has a wheel for macOS of its own.
 class Consm < Formula
   desc "Label the rest of your graph, and know which of its edges to trust"
