@@ -14,6 +14,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_COMPONENTS_ALL "")
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian.cmake)
 
 # The Python package over the installed library, without a library of its own. pip and networkx look for what
 # is in dist-info: the version and the entry points, which pyproject.toml has.
@@ -43,6 +44,7 @@ function(debian_package component name section description depends)
 endfunction()
 set(same "(= ${PROJECT_VERSION})")
 debian_package(library libconsm${PROJECT_VERSION_MAJOR} libs "The shared library." "")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/triggers)
 debian_package(development libconsm-dev libdevel "Headers, the static library, and what pkg-config and CMake need."
                "libconsm${PROJECT_VERSION_MAJOR} ${same}, libjansson-dev, zlib1g-dev")
 debian_package(command consm science "The command, its manual pages and completions." "")

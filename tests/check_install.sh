@@ -171,7 +171,7 @@ grep dist-packages "$work/list" && fault "the .tar.gz holds the Python package"
 # Each Debian package has what is its own, and nothing of another's; together they hold what is installed.
 held() { # PACKAGE FILE…
     dpkg-deb -c "$work/packages/$1"_*.deb > "$work/list" 2> "$work/log" || fault "no $1_*.deb: $(cat "$work/log")"
-    for file in "${@:2}" "share/doc/$1/copyright"; do
+    for file in "${@:2}" "share/doc/$1/copyright" "share/doc/$1/changelog\.gz"; do
         grep -qE "/$file( -> .*)?\$" "$work/list" || fault "no $file in $1"
     done
 }
@@ -182,7 +182,7 @@ if [ $generators != TGZ ]; then
     needs libconsm0 libjansson
     held libconsm-dev include/consm.h 'libconsm\.so' 'libconsm\.a' 'consm\.pc' 'consm-config\.cmake'
     needs libconsm-dev "libconsm0 (= $version)"
-    held consm bin/consm 'man1/consm-train\.1' completions/consm
+    held consm bin/consm 'man1/consm-train\.1\.gz' completions/consm
     needs consm libcurl
     held consm-doc 'docs/tutorial\.md'
     held python3-consm 'dist-packages/consm/_lib\.py' "consm-$version\.dist-info/entry_points\.txt"
