@@ -157,7 +157,7 @@ static consm_status by_whole(struct edge_trust *out, struct consm_predictor *p,
                              const struct version *v, const struct pairs *s)
 {
     consm_status st = CONSM_OK;
-    const struct edge_trust *whole;
+    const struct edge_trust *whole = NULL;
     struct consm_predictor *inner = NULL;
     if (v)
         TRY(live_lock(&inner, p, v));
