@@ -294,6 +294,42 @@ static void ties_go_by_validations_loss(void **state)
     scene_close(&scene);
 }
 
+/* Two arms in both orders: `first` must come first. */
+static void comes_before(struct consm_tried first, struct consm_tried second)
+{
+    for (int turned = 0; turned < 2; turned++) {
+        struct consm_tried t[] = {turned ? second : first, turned ? first : second};
+        consm_order_arms(t, 2);
+        assert_int_equal(t[0].number, first.number);
+        assert_int_equal(t[1].number, second.number);
+    }
+}
+
+/* Arms by later discovery, then by validation, then the weaker pull; guesses have a credit of one
+ * point. */
+static void arms_are_ordered(void **state)
+{
+    (void)state;
+    comes_before((struct consm_tried){.number = 2, .found = 7, .val = 0.5},
+                 (struct consm_tried){.number = 1, .found = 6, .val = 0.9});
+    comes_before((struct consm_tried){.number = 2, .found = 7, .val = 0.6},
+                 (struct consm_tried){.number = 1, .found = 7, .val = 0.5});
+    comes_before((struct consm_tried){.number = 1, .found = 7, .val = 0.5},
+                 (struct consm_tried){.number = 2, .found = 7, .val = 0.5});
+    comes_before((struct consm_tried){.number = 3, .joined = 1, .val = 0.495},
+                 (struct consm_tried){.number = 1, .found = 9, .val = 0.5});
+    comes_before((struct consm_tried){.number = 1, .val = 0.5},
+                 (struct consm_tried){.number = 3, .joined = 1, .found = 9, .val = 0.485});
+    struct consm_tried t[] = {{.number = 4, .val = 0.1},
+                              {.number = 2, .val = 0.3},
+                              {.number = 3, .val = 0.3},
+                              {.number = 0, .val = 0.2},
+                              {.number = 1, .val = 0.3}};
+    consm_order_arms(t, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(t[i].number, ((const int[]){1, 2, 3, 0, 4})[i]);
+}
+
 /* ---- pairs --------------------------------------------------------------- */
 
 /* Positive pairs are two nodes of one class, negative ones of two classes, in every update mode. */
@@ -341,6 +377,7 @@ int main(void)
         cmocka_unit_test(rounds_begin_at_the_best),
         cmocka_unit_test(gam_keeps_the_best_epochs_weights),
         cmocka_unit_test(ties_go_by_validations_loss),
+        cmocka_unit_test(arms_are_ordered),
         cmocka_unit_test(pairs_are_what_they_are_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

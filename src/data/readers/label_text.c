@@ -38,7 +38,9 @@ static bool find_label_columns(struct label_table *t, struct wanted *w)
         t->label = 1 - t->id;
     if (c->fields == 2 && t->label >= 0 && t->id < 0 && w && w->found_label)
         t->id = 1 - t->label;
-    return t->label >= 0 && (t->id >= 0 || c->fields == 1);
+    if (c->fields == 1)
+        t->id = t->label;
+    return t->label >= 0 && t->id >= 0;
 }
 
 /* Starts a file of labels, after its header if it has one. */

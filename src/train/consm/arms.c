@@ -216,8 +216,8 @@ bool consm_guesses_go_on(double with, double without)
     return with >= without - credit;
 }
 
-/* Order: guesses within their credit; then the arm that found the best parameters last; then the
- * best validation; ties to the weaker pull. */
+/* Guesses within their credit come first; then the arm that found the best parameters last; then
+ * the best validation; ties to the weaker pull. */
 static bool ahead(const struct consm_tried *a, const struct consm_tried *b)
 {
     if (a->joined != b->joined)
@@ -228,7 +228,7 @@ static bool ahead(const struct consm_tried *a, const struct consm_tried *b)
     return a->val != b->val ? a->val > b->val : a->number < b->number;
 }
 
-static void order(struct consm_tried *t, int count)
+void consm_order_arms(struct consm_tried *t, int count)
 {
     for (int i = 1; i < count; i++)
         for (int k = i; k > 0 && ahead(&t[k], &t[k - 1]); k--) {
@@ -275,7 +275,7 @@ static consm_status compare(struct session *s, int64_t count, int64_t until,
     for (; own->place.next < count; own->place.next++)
         TRY(go_on(s, &own->tried[own->place.next], until, progress));
     own->place.next = 0;
-    order(own->tried, (int)count);
+    consm_order_arms(own->tried, (int)count);
 done:
     return st;
 }
@@ -379,7 +379,7 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
     if (at->look == LOOK_WIDE) {
         if (count_first(c) > strengths) {
             TRY(go_on(s, &own->tried[strengths], first, progress));
-            order(own->tried, strengths + 1);
+            consm_order_arms(own->tried, strengths + 1);
         }
         join(s);
         at->look = LOOK_SECOND;

@@ -525,6 +525,9 @@ int64_t consm_round_updates(const struct config *c, int64_t round);
 /* Whether an arm with guesses continues, given the metrics of it and of one without. */
 bool consm_guesses_go_on(double with, double without);
 
+/* Sorts arms, best first. */
+void consm_order_arms(struct consm_tried *t, int count);
+
 /* Expected updates of a round after the first, for the remaining time. */
 int64_t consm_later_updates(const struct config *c);
 
