@@ -565,8 +565,8 @@ CONSM_API void consm_metrics_confusion(int64_t *counts, const struct consm_metri
 
 /* One threshold of a class: nodes whose probability reaches it are called positive. The points go
  * from the highest threshold down. Recall and precision draw the precision-recall curve, false
- * positives and recall the ROC curve. At most 103 points a class. This struct and the next will not
- * grow. */
+ * positives and recall the ROC curve. At most 103 points per class. This struct and the next will
+ * not grow. */
 struct consm_curve_point {
     double threshold, precision, recall;
     double false_positive_rate; /* share of the other nodes that are called positive */
@@ -764,9 +764,9 @@ CONSM_API consm_status consm_score_edges_on(struct consm_edge_scores **out,
                                             int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
 
-/* Scores the edges of some nodes of a predictor's graph, with the same results. The trust of other
- * models than ConSM is computed from the ends of these edges; that of ConSM needs the whole graph
- * once, and once more after a growing graph changed. */
+/* Scores the edges of some nodes of a predictor's graph, with the same results. ConSM's trust needs
+ * the whole graph once, and once more after a growing graph changed. The trust of other models is
+ * computed from the ends of these edges. */
 CONSM_API consm_status consm_predictor_edges(struct consm_edge_scores **out,
                                              struct consm_predictor *predictor, const int64_t *node,
                                              int64_t count);
@@ -805,8 +805,8 @@ CONSM_API consm_status consm_dataset_clean(struct consm_dataset **out,
                                            const uint8_t *dropped,
                                            const struct consm_edge_scores *added);
 
-/* Writes a dataset to a path: a folder of CSV files, NAME.npz or NAME.safetensors. format is
- * "plain", "npz" or "safetensors"; NULL: by the suffix of the path. */
+/* Writes a dataset to a path: a folder of CSV files, or a file. format is "plain", "npz",
+ * "safetensors", "graphml", "gexf", "gml" or "json"; NULL: by the suffix of the path. */
 CONSM_API consm_status consm_dataset_save(const struct consm_dataset *dataset, const char *path,
                                           const char *format);
 
@@ -816,7 +816,7 @@ struct consm_explain_options {
     size_t size;   /* set by you */
     int64_t limit; /* most edges, neighbours and features to try, each; 0: 500. The nearest to the
                       node come first */
-    bool of_label; /* explain `label`; otherwise the predicted class */
+    bool of_label; /* true: explain `label`; false: explain the predicted class */
     int32_t label;
     int threads; /* 0: one per processor */
     consm_progress_fn
@@ -930,9 +930,8 @@ CONSM_API consm_status consm_options_build(struct consm_options *options, const 
 CONSM_API void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx);
 
 typedef void (*consm_line_fn)(void *ctx, const char *line);
-/* Print a program, one line an operation with shape, sources, bytes and place in memory: the
- * program as recorded so far, and the program that predicts on a dataset. They call `line` for each
- * line. */
+/* Print a program: the program as recorded so far, and the program that predicts on a dataset. They
+ * call `line` for each operation, with its shape, sources, bytes and place in memory. */
 CONSM_API void consm_program_dump(const struct consm_program *p, consm_line_fn line, void *ctx);
 CONSM_API consm_status consm_model_dump(const struct consm_model *model,
                                         const struct consm_dataset *dataset, consm_line_fn line,

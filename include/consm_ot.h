@@ -88,8 +88,8 @@ CONSM_API consm_status consm_ot_exact(double *plan, double *dual_r, double *dual
                                       const double *a, const double *b, int64_t c, int64_t n);
 
 /* Computes the entropy-regularised plan. It works in the log domain, so no epsilon and no cost
- * makes it underflow. Reaching max_iterations is not an error; result->converged is then false. O(c
- * n) an iteration. */
+ * makes it underflow. Reaching max_iterations is not an error; result->converged is then false.
+ * O(c n) per iteration. */
 CONSM_API consm_status consm_ot_sinkhorn(double *plan, struct consm_ot_result *result,
                                          const double *cost, const double *a, const double *b,
                                          int64_t c, int64_t n,

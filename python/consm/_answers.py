@@ -28,7 +28,7 @@ _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece"
 
 
 class _Prediction:
-    """What the library predicted. A part becomes an array when it is first read: a question about one node reads
+    """The predictions of the library. A part becomes an array when it is first read: a question about one node reads
     one part."""
 
     def __init__(self, made: _lib.Handle) -> None:
@@ -63,7 +63,7 @@ def _flags(bytes_: Optional[Array]) -> Optional[Array]:
 
 
 class Answers(Trust):
-    """The part of an estimator that begins when fit is over."""
+    """The methods of a fitted estimator."""
 
     classes_: Array
     threshold_: Optional[float]
@@ -75,7 +75,7 @@ class Answers(Trust):
     candidates_: list[dict[str, Any]]
 
     def _facts(self) -> None:
-        """What the model says of itself."""
+        """The facts about the trained model."""
         info = _structs.ModelInfo()
         _lib.call(_lib.lib.consm_model_info, byref(info), self._trained.pointer)
         self.n_features_in_ = int(info.features)
@@ -110,7 +110,7 @@ class Answers(Trust):
                           stacklevel=_lib._outside())
 
     def _candidates(self) -> list[dict[str, Any]]:
-        """What ConSM chose its backbone from, the chosen one first."""
+        """ConSM's candidate backbones, the chosen one first."""
         found: list[dict[str, Any]] = []
         row = _structs.Candidate()
         while _lib.lib.consm_model_candidate(byref(row), self._trained.pointer, len(found)) == 0:
@@ -124,7 +124,7 @@ class Answers(Trust):
             warnings.warn(said, ConsmWarning, stacklevel=_lib._outside())
 
     def _metrics(self, role: int) -> Optional[dict[str, Any]]:
-        """Figures of one role, or None where it has no nodes."""
+        """The metrics of one role, or None if it has no nodes."""
         found = _lib.lib.consm_model_metrics(self._trained.pointer, role)
         if not found or found.contents.nodes == 0:
             return None
@@ -170,7 +170,7 @@ class Answers(Trust):
                                  feature_names=None if names is None else [str(n) for n in names])
 
     def _asked(self, X: Any) -> tuple[Graph, Optional[Array]]:
-        """The graph that X speaks of and the nodes, None: all."""
+        """The graph of X, and the chosen nodes; None: all."""
         self._fitted()
         if isinstance(X, Graph):
             return X, None
@@ -209,7 +209,7 @@ class Answers(Trust):
         return _Prediction(made)
 
     def _predict_some(self, graph: Any, places: Any) -> _Prediction:
-        """Only these nodes, by a predictor that stays open for the next ones."""
+        """Predicts only these nodes, with a predictor that stays open for the next call."""
         predictor = self._predictor(graph)
         wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))

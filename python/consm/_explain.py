@@ -61,7 +61,7 @@ class Explanation(NamedTuple):
         return pd.DataFrame(self.rows)
 
     def main(self, kind: str) -> str:
-        """What speaks most for the label among the edges, neighbours or features; "" where nothing does."""
+        """The strongest evidence for the label among the edges, neighbours or features; "" if there is none."""
         best = next((row for row in self.rows if row["kind"] == kind and row["log_odds"] > 0), None)
         return "" if best is None else f"{best['name']} ({best['log_odds']:+.2f})"
 

@@ -206,7 +206,7 @@ class Graph:
 
     @classmethod
     def _from_handle(cls, handle: _lib.Handle) -> "Graph":
-        """A dataset that the library opened; arrays are looked at where they lie."""
+        """A Graph of a dataset that the library opened; arrays are not copied."""
         a = _structs.Arrays()
         _lib.call(_lib.lib.consm_dataset_arrays, byref(a), handle.pointer)
         parts: dict[str, Any] = dict(handle=handle, name=_lib.decode(a.name), n_nodes=a.nodes, n_edges=a.edges,
@@ -342,14 +342,14 @@ class Graph:
     # ---- for the library -----------------------------------------------------------------------
 
     def _dataset(self) -> _lib.Handle:
-        """The graph in the library's hands, made when it is first needed."""
+        """The graph as a dataset of the library, made when it is first needed."""
         with self._lock:
             if self._handle is None:
                 self._handle = self._hand_over()
             return self._handle
 
     def _lent(self) -> _structs.Arrays:
-        """The arrays of the dataset, where they lie."""
+        """The arrays of the library's dataset, without a copy."""
         if "lent" in self._parts:
             return self._parts["lent"]  # type: ignore[no-any-return]
         a = _structs.Arrays()
@@ -410,7 +410,7 @@ class Graph:
         return Graph(parts)
 
     def _labelled(self, y: Array, masks: dict[str, Optional[Array]]) -> tuple[_lib.Handle, Array]:
-        """(dataset, classes): the graph with labels of the caller's."""
+        """(dataset, classes): the graph with the caller's labels."""
         if len(y) != self.n_nodes:
             raise ConsmValueError(f"y: found {len(y)} labels, expected {self.n_nodes}, one per node")
         classes, numbers = encode(y)

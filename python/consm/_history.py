@@ -48,7 +48,7 @@ def _column(points: list[_Point], name: str, kind: Any) -> Array:
 
 
 def history(points: list[_Point]) -> dict[str, Array]:
-    """Epoch by epoch."""
+    """Loss and validation of every epoch."""
     runs = [_run_of(points, member) for member in dict.fromkeys(p.member for p in points)]
     rows = [p for run in runs for p in run]
     best = [_best(_column(run, "validation", np.float64)) for run in runs]
@@ -58,7 +58,7 @@ def history(points: list[_Point]) -> dict[str, Array]:
 
 
 def tournament(points: list[_Point]) -> dict[str, Array]:
-    """The candidates, update by update."""
+    """Loss and validation of every update of the candidates."""
     rows = [p for p in points if p.candidate]
     best: list[float] = []
     so_far: dict[tuple[int, int], float] = {}

@@ -102,7 +102,7 @@ class Kept:
         _lib.call(_lib.lib.consm_report_write, _lib.path_of(path), trained.pointer, data.pointer, options.pointer)
 
     def _told_of(self, X: Optional[Graph]) -> tuple[_lib.Handle, dict[str, Any]]:
-        """The data that a report tells of, with the options that say who trained."""
+        """The data of a report, and the options (seed, split) that assign the roles of its nodes."""
         if X is None and self._training:
             return self._training[1:]
         if X is None:

@@ -170,7 +170,7 @@ def _outside() -> int:
 
 
 class Outcome:
-    """What came of a call: its status and message, which belong to the thread that called."""
+    """The result of a call: status, message and warnings of the thread that made it."""
 
     def __init__(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> None:
         before = getattr(_heard, "lines", None)
@@ -183,7 +183,7 @@ class Outcome:
             _heard.lines = before
 
     def settle(self) -> None:
-        """Warns of what was said and raises what went wrong."""
+        """Issues the collected warnings and raises the error, if any."""
         for level, text in self.lines:
             if level:
                 warnings.warn(text, ConsmWarning, stacklevel=_outside())
@@ -223,7 +223,7 @@ class Out:
 
 
 def passed(argument: Any) -> Any:
-    """What C gets for an argument of ours."""
+    """The C value of a Python argument."""
     if isinstance(argument, Out):
         return byref(argument.handle.pointer)
     if isinstance(argument, Handle):
@@ -272,7 +272,7 @@ def encode(text: Any, what: str) -> bytes:
 
 
 def path_of(path: Any, what: str = "the path") -> bytes:
-    """A path as the system knows it."""
+    """A path as bytes in the encoding of the file system."""
     try:
         raw = os.fsencode(path)
     except TypeError:

@@ -42,19 +42,19 @@ class _Backend:
 
     @staticmethod
     def should_run(name: str, arguments: Any, more: Any) -> Any:
-        return "its labels are those of another method: ask for it by name"
+        return "consm uses another method, so its labels differ: request it by name (backend=consm)"
 
     @staticmethod
     def harmonic_function(G: Any, max_iter: int = 30, label_name: str = "label", *, method: str = "consm",
                           random_state: int = 0, **parameters: Any) -> list[Any]:
-        """A label for each node, in their order. max_iter means nothing here; parameters are those of
+        """A label for each node, in their order. max_iter is ignored; parameters are those of
         GraphClassifier."""
         return _classify(G, label_name, method, random_state, parameters)
 
     @staticmethod
     def local_and_global_consistency(G: Any, alpha: float = 0.99, max_iter: int = 30, label_name: str = "label", *,
                                      method: str = "consm", random_state: int = 0, **parameters: Any) -> list[Any]:
-        """The same; alpha means nothing here, either."""
+        """As harmonic_function; alpha is ignored, too."""
         return _classify(G, label_name, method, random_state, parameters)
 
 
@@ -75,7 +75,7 @@ backend = _Backend()
 
 
 def info() -> dict[str, Any]:
-    """What networkx shows of its backends."""
+    """The description of this backend for networkx."""
     return {
         "backend_name": "consm",
         "project": "consm",

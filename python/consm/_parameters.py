@@ -105,7 +105,7 @@ def unused(method: str, given: dict[str, Any]) -> dict[str, set[str]]:
 
 
 def unknown(method: str, name: str) -> str:
-    """What to say of a parameter that is none, with the nearest that is one."""
+    """The error message for an unknown parameter, with the nearest name."""
     made = _lib.options(method, {})
     try:
         _lib.call(_lib.lib.consm_options_set, made.pointer, _lib.encode(name, "a parameter"), b"")

@@ -27,7 +27,7 @@ def axes(ax: Any = None) -> Any:
 
 
 def roc_points(truth: Array, probability: Array) -> tuple[Array, Array]:
-    """(false positive rate, recall) of a class, from no node said to be of it to all of them."""
+    """(false positive rate, recall) of a class, from the highest threshold to the lowest."""
     if truth.all() or not truth.any():
         raise ConsmValueError("a ROC curve needs labelled nodes of the class and of other classes")
     order = np.argsort(-probability, kind="stable")

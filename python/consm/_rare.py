@@ -28,12 +28,12 @@ def wilson(hits: int, count: int) -> tuple[float, float]:
 
 
 def _named(info: dict[str, Any]) -> int:
-    """The class that somebody has in mind: the one with a threshold, or the metric's; -1: none."""
+    """The positive class: the one with a threshold, or that of the metric; -1: none."""
     return int(info["threshold_class"] if info["threshold_class"] >= 0 else info["positive"])
 
 
 def uncertainty(classes: Array, info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> Optional[str]:
-    """What to say where the class in mind is so rare in validation that its figures say little."""
+    """The warning if validation has so few nodes of the positive class that its metrics are uncertain."""
     number, figures = _named(info), metrics.get("validation")
     if figures is None or not 0 <= number < len(classes):
         return None
@@ -49,7 +49,7 @@ def uncertainty(classes: Array, info: dict[str, Any], metrics: dict[str, dict[st
 
 
 def asked_class(info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> int:
-    """The class in mind, or else the rarest in training."""
+    """The positive class, or else the rarest in training."""
     number = _named(info)
     if number >= 0:
         return number

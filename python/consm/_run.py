@@ -21,7 +21,7 @@ SOON = 1.0  # a call that is over sooner shows no bar, unless it was asked for
 
 
 class Progress:
-    """What the library last said, and whether it is to stop."""
+    """The last progress of a call, and whether it should stop."""
 
     def __init__(self) -> None:
         self.stop = False
@@ -79,7 +79,7 @@ class Bar:
 
 
 def _may_show() -> bool:
-    """A person is looking: a terminal, or a notebook."""
+    """Whether the output is a terminal or a notebook."""
     if "ipykernel" in sys.modules:
         return True
     return bool(getattr(sys.stderr, "isatty", lambda: False)())

@@ -67,7 +67,7 @@ class Trust(Kept):
         return 0 if threads is None else int(threads)
 
     def _device(self) -> Optional[bytes]:
-        """Where predictions are computed: where the estimator was told to train; None: the CPU."""
+        """The device for predictions: the estimator's; None: the CPU."""
         device = getattr(self, "device", None)
         return None if device is None else _lib.encode(device, "device")
 
@@ -84,7 +84,7 @@ class Trust(Kept):
         return X if isinstance(X, GrowingGraph) else self._graph_of(X)
 
     def _predictor(self, graph: Any) -> _lib.Handle:
-        """Model and graph, prepared for questions; that of the last graph stays open."""
+        """A predictor for a graph; that of the last graph stays open."""
         opened = self._open  # read once: another thread may replace it
         if opened is None or opened[0] is not graph:
             predictor = _lib.Handle(_lib.lib.consm_predictor_free)
