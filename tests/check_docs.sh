@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The documents: links, anchors, commands, flags, file names, code blocks and the length of lines
-# (tests/docs.py). The pages that are walk-throughs are run by check_tutorial.sh.
+# (tests/docs.py), and what the site needs. The pages that are walk-throughs are run by check_tutorial.sh.
 # usage: check_docs.sh PATH-TO-consm
 set -uo pipefail
 consm=$1
@@ -11,6 +11,18 @@ if ! command -v python3 > /dev/null; then
     exit 0
 fi
 python3 tests/docs.py "$consm" || fault "the documents"
+# The pages of the site: each one is in the menu, and each parameter has its whole help, its default and its values.
+if python3 scripts/docs "$consm" --stage "$work/stage"; then
+    (cd "$work/stage" && find . -name '*.md' ! -path './studies/results/*' -printf '%P\n') | while read -r page; do
+        grep -q ": $page\$" mkdocs.yml || echo "$page"
+    done > "$work/found"
+    [ ! -s "$work/found" ] || fault "pages that mkdocs.yml leaves out: $(cat "$work/found")"
+    parameters=$("$consm" help train | sed '1,/^In brackets: the default/d' | grep -c '^ *--')
+    grep -cE '^\| .--[a-z-]+ [A-Z]+. \| [^|]{9,} \| [^|;]+; [^|]+ \|$' "$work/stage/reference/parameters.md" | grep -qx "$parameters" ||
+        fault "the site's page of parameters does not have $parameters whole rows"
+else
+    fault "scripts/docs --stage"
+fi
 # The checker itself finds a planted fault of every kind.
 mkdir -p "$work/plant/docs"
 cat > "$work/plant/docs/bad.md" <<'PAGE'
