@@ -299,7 +299,7 @@ _dtype = functools.lru_cache(maxsize=None)(np.dtype)
 
 
 def copied(pointer: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """What the library lends, as an array of one's own."""
+    """A copy of an array that the library owns."""
     made = np.empty(shape, _dtype(pointer._type_))
     if made.size:
         ctypes.memmove(made.ctypes.data, pointer, made.nbytes)
