@@ -1,11 +1,13 @@
 /* A training epoch of GCN on graphs that fit no cache, beside the cost of its bytes at the
- * machine's copy bandwidth.
- *
+ * machine's copy bandwidth. */
+
+/*
  * It counts what each operation reads and writes: every matrix once, and gathered rows as often as
  * they are gathered, because they come from memory at random. It prints two sums. "Written out" is
  * the epoch by its equations, Â·(X·W) in every layer. "As run" leaves out the first layer's sparse
  * products, which the program computes once, in the first epoch; the rest is mostly dense products,
- * so its ceiling also counts multiply-adds. */
+ * so its ceiling also counts multiply-adds.
+ */
 #include "bench.h"
 
 #include "app/prepare.h"

@@ -1,8 +1,10 @@
-/* Epochs on the public sets beside PyTorch Geometric's. Its times and memory below were measured on
- * a 2-core Neoverse-V1 with 2 threads (torch 1.13.1, PyTorch Geometric 2.9; two layers, hidden
- * width 64; the fastest of edge_index or SparseTensor with dense or sparse features), so the ratios
- * are only valid on such a machine; bench/beside_pyg.py measures both in one run. Every case is a
- * separate process with its own peak memory. */
+/* Epochs on the public sets, and how many times as long PyTorch Geometric takes. Its times below
+ * were measured on a 2-core Neoverse-V1 with 2 threads, so the ratios are only valid on such a
+ * machine; bench/beside_pyg.py measures both in one run. Each case is a process with its own peak
+ * memory. */
+
+/* PyTorch Geometric 2.9 with torch 1.13.1: two layers, hidden width 64, the fastest of edge_index
+ * or SparseTensor with dense or sparse features. */
 #include "bench.h"
 
 #include "app/prepare.h"

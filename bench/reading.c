@@ -1,8 +1,6 @@
-/*
- * Reading: a plain folder of ten million edges, with numbers and with names as ids, the same graph
+/* Reading: a plain folder of ten million edges, with numbers and with names as ids, the same graph
  * from safetensors, and the public sets if $CONSM_DATA has them. GB/s is of the files' bytes; it
- * includes the SHA-256 of every byte of text.
- */
+ * includes the SHA-256 of every byte of text. */
 #include "bench.h"
 
 #include "base/rng.h"

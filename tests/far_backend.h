@@ -1,8 +1,8 @@
-/*
- * A backend for tests whose memory the host does not see: the CPU behind a wall. It copies every
+/* A backend for tests whose memory the host does not see: the CPU behind a wall. It copies every
  * leaf into its own memory and copies again only if the leaf's version changes, as a card would.
- * Code that rewrites numbers without a new version computes with the old ones here.
- *
+ * Code that rewrites numbers without a new version computes with the old ones here. */
+
+/*
  * It can be told to refuse an operation and to fail a run.
  */
 #ifndef TESTS_FAR_BACKEND_H

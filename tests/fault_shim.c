@@ -1,7 +1,7 @@
+/* Injects faults into a command, preloaded by tests/check_faults.sh: call number FAULT_AT of the
+ * kind FAULT_KIND fails once. */
+
 /*
- * Injects faults into a command, preloaded by tests/check_faults.sh: call number FAULT_AT of the
- * kind FAULT_KIND fails once.
- *
  *   memory   an allocation is refused          write    a write finds the disk full
  *   sync     fsync fails                       rename   a rename is refused
  *   power    the process ends at that sync or rename, and what was written but never synced is lost

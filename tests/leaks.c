@@ -1,9 +1,11 @@
 /* Skips LeakSanitizer's search if it is not needed. The search takes four seconds of processor time
  * at every exit on aarch64 (it visits all 2^28 regions of its allocator), but it is needed only if
  * a block is still allocated at exit. So all blocks are recorded in a set: if all were freed, the
- * search is skipped; if one is left, LeakSanitizer decides whether something still points to it.
- *
- * Linked into what is built with AddressSanitizer: the tests and the command. */
+ * search is skipped; if one is left, LeakSanitizer decides whether something still points to it. */
+
+/*
+ * Linked into what is built with AddressSanitizer: the tests and the command.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>

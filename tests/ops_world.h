@@ -1,8 +1,6 @@
-/*
- * The data for testing operations: values, targets, indices and one sparse pattern. The pattern is
+/* The data for testing operations: values, targets, indices and one sparse pattern. The pattern is
  * a view (graph/views.h) of one of several graphs, so that every operation sees weighted and
- * directed edges, asymmetric weights, a hub, loops, isolated nodes and no edge at all.
- */
+ * directed edges, asymmetric weights, a hub, loops, isolated nodes and no edge at all. */
 #ifndef TESTS_OPS_WORLD_H
 #define TESTS_OPS_WORLD_H
 

@@ -1,8 +1,6 @@
-/*
- * Reads the reference values of tests/reference: one graph, and per model a file of entries with
+/* Reads the reference values of tests/reference: one graph, and per model a file of entries with
  * configuration, inputs, parameters, logits, loss, gradients and the losses of ten Adam steps. The
- * Python programs beside the files made them. A fault in a file fails the test.
- */
+ * Python programs beside the files made them. A fault in a file fails the test. */
 #ifndef TESTS_REFERENCE_H
 #define TESTS_REFERENCE_H
 

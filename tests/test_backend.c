@@ -1,8 +1,6 @@
-/*
- * The interface between programs and backends (src/program/backend.h), apart from the operations:
+/* The interface between programs and backends (src/program/backend.h), apart from the operations:
  * memory, versions, failures, missing operations, several backends side by side.
- * test_backend_training.c tests all of training. THREADED
- */
+ * test_backend_training.c tests all of training. THREADED */
 #include "far_backend.h"
 #include "training.h"
 

@@ -1,9 +1,7 @@
-/*
- * All of training on every backend: whole models train alike on all of them, losses and final
+/* All of training on every backend: whole models train alike on all of them, losses and final
  * logits within rounding; every procedure gives the same bits on a backend whose memory the host
  * does not see; and changes between two runs (inputs, indices, matrices, labels, weights) reach
- * every backend.
- */
+ * every backend. */
 #include "far_backend.h"
 #include "training.h"
 

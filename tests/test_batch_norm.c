@@ -1,5 +1,4 @@
-/*
- * Batch norm in training and evaluation. A GIN with batch norm is trained for ten steps; the
+/* Batch norm in training and evaluation. A GIN with batch norm is trained for ten steps; the
  * losses, the running statistics and the evaluation with them equal PyTorch's F.batch_norm
  * (tests/reference/batch_norm_reference.py). Two threads, so that shares are tested too. THREADED
  */

@@ -1,8 +1,6 @@
-/*
- * Memory limits of files: for every reader, files with large claims and damaged copies of good
+/* Memory limits of files: for every reader, files with large claims and damaged copies of good
  * ones, read with a counting allocator. The peak stays within FILE_MAY_HAVE and FILE_MAY_BECOME
- * bytes per byte of the files, FILE_UNPACKED_MAY_BECOME per unpacked one.
- */
+ * bytes per byte of the files, FILE_UNPACKED_MAY_BECOME per unpacked one. */
 #include "check.h"
 
 #include "base/rng.h"

@@ -1,6 +1,6 @@
+/* The same seed gives the same run on every machine. */
+
 /*
- * The same seed gives the same run on every machine.
- *
  * Rounding differs between processors and grows during training, but the random draws must not
  * differ; a difference would show in the first epochs, long before rounding does. So the losses of
  * the first three epochs of every model are recorded here for all machines. (Two dropout masks of

@@ -1,8 +1,6 @@
-/*
- * Every model against the reference values of plain PyTorch: logits, loss, all gradients and the
+/* Every model against the reference values of plain PyTorch: logits, loss, all gradients and the
  * losses of ten optimiser steps, at one, two and four layers, on a graph with isolated nodes, a hub
- * and edge weights. Two threads, so that shares are tested too. THREADED
- */
+ * and edge weights. Two threads, so that shares are tested too. THREADED */
 #include <math.h>
 
 #include "reference_scene.h"

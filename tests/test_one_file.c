@@ -1,8 +1,6 @@
-/*
- * examples/consm_in_one_file.c does what the library does. Both start from the same parameters on
+/* examples/consm_in_one_file.c does what the library does. Both start from the same parameters on
  * the same small graph, without dropout: the losses of the first steps, the coefficients of all
- * edges and the final classes are equal. check_one_file.sh adds whole runs.
- */
+ * edges and the final classes are equal. check_one_file.sh adds whole runs. */
 #include "programs.h"
 
 #include "base/rng.h"

@@ -1,9 +1,9 @@
-/*
- * The test of a backend: every operation, forward and backward, in training and in evaluation,
+/* The test of a backend: every operation, forward and backward, in training and in evaluation,
  * equals the reference (src/reference), on odd shapes and on every view of every kind of graph; its
  * optimiser trains like the reference's; and an operation of ops.def without a case in
- * ops_cases.def fails.
- *
+ * ops_cases.def fails. */
+
+/*
  * Every built-in backend is tested, on two threads, so that shares are tested too. THREADED
  */
 #include "ops_trial.h"

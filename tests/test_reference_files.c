@@ -1,8 +1,6 @@
-/*
- * Checks the reference files, by which every model is judged: shapes and names agree, losses follow
+/* Checks the reference files, by which every model is judged: shapes and names agree, losses follow
  * from logits, and MLP, GCN and DropEdge are recomputed here in the most naive way, dense and in
- * double precision, values and gradients.
- */
+ * double precision, values and gradients. */
 #include <math.h>
 
 #include "reference.h"

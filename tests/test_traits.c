@@ -1,6 +1,6 @@
+/* Checks that ops.def is true: what a row of a result needs from each source. */
+
 /*
- * Checks that ops.def is true: what a row of a result needs from each source.
- *
  * Every operation that a case of ops_cases.def compiles to is computed by its plain loop
  * (src/reference), once as it is and once with everything changed that it is said not to read; the
  * row must be the same. And if the result may overwrite a source, it does.

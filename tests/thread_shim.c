@@ -1,8 +1,6 @@
-/*
- * Counts the threads that a command starts, on a machine that appears to have seven processors;
+/* Counts the threads that a command starts, on a machine that appears to have seven processors;
  * preloaded by check_cli_answers.sh. A call that ignores --threads starts six more threads,
- * whatever machine runs the test. The number is written to THREADS_TO at the end.
- */
+ * whatever machine runs the test. The number is written to THREADS_TO at the end. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,6 @@
-/*
- * Checkpoints: all that an interrupted training run needs to end with the same bits as an
+/* Checkpoints: all that an interrupted training run needs to end with the same bits as an
  * uninterrupted one. One safetensors file, replaced in one step, so that a kill at any moment
- * leaves the last complete one.
- */
+ * leaves the last complete one. */
 #ifndef APP_CHECKPOINT_H
 #define APP_CHECKPOINT_H
 

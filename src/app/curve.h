@@ -1,8 +1,6 @@
-/*
- * The learning curve of a run: loss and validation of every epoch, and of every update of ConSM's
+/* The learning curve of a run: loss and validation of every epoch, and of every update of ConSM's
  * candidates. A model stores it, also in its file, so that a report can be made at any time. A
- * checkpoint holds the curve so far.
- */
+ * checkpoint holds the curve so far. */
 #ifndef APP_CURVE_H
 #define APP_CURVE_H
 

@@ -1,6 +1,6 @@
+/* A growing graph: nodes, edges, features and labels may change while others read. */
+
 /*
- * A growing graph: nodes, edges, features and labels may change while others read.
- *
  * Its state at one moment is a version, which never changes: a base, plus the changes of every node
  * since. A writer makes the next version from the last one, at the cost of the change; readers keep
  * the version they started with. After many changes a thread builds a new base, while readers and

@@ -1,9 +1,9 @@
-/*
- * Predicts one node with something removed: an edge, all edges of a neighbour, or a feature. A
+/* Predicts one node with something removed: an edge, all edges of a neighbour, or a feature. A
  * setting is the part of the graph that the model reads for that node. Most models say how far they
  * read (occlude_part.h). For the others it is found by trial: balls around the node grow until its
- * logits are those of the whole graph; if no small ball works, the whole graph is the setting.
- *
+ * logits are those of the whole graph; if no small ball works, the whole graph is the setting. */
+
+/*
  * ConSM may leave out edges and add pairs. Which ones is held as it is in the whole graph: chosen
  * again after every removal, an edge that is nearly left out would seem to depend on everything.
  */

@@ -1,8 +1,6 @@
-/*
- * Logits of one node with something removed, computed on what the model reads for that node only
+/* Logits of one node with something removed, computed on what the model reads for that node only
  * (app/predictor.h). Which edges carry messages stays as it is in the whole graph: a model that
- * leaves out edges would otherwise choose them again for every question.
- */
+ * leaves out edges would otherwise choose them again for every question. */
 #ifndef APP_OCCLUDE_PART_H
 #define APP_OCCLUDE_PART_H
 

@@ -1,8 +1,6 @@
-/*
- * A model and a graph, prepared for questions about a few nodes. A question costs time for what
+/* A model and a graph, prepared for questions about a few nodes. A question costs time for what
  * these nodes read, not for the whole graph. The result is bit-identical to a prediction of the
- * whole graph.
- */
+ * whole graph. */
 #ifndef APP_PREDICTOR_H
 #define APP_PREDICTOR_H
 

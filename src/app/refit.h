@@ -1,6 +1,6 @@
+/* Trains once more on all labels. */
+
 /*
- * Trains once more on all labels.
- *
  * Everything that validation chose stays: the network, its parameters, the number of updates, the
  * temperature, the threshold, the weights of trust. The validation labels now train too. Figures of
  * training and validation nodes stay those of the first run, because the new parameters have seen

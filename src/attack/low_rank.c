@@ -1,8 +1,6 @@
-/*
- * The low-rank graph of GCN-SVD. Orthogonal iteration finds the subspace Q of the largest
+/* The low-rank graph of GCN-SVD. Orthogonal iteration finds the subspace Q of the largest
  * eigenvalues in absolute value; A_k = Q (Qᵀ A Q) Qᵀ. Its entries are computed row by row and not
- * stored: a first pass finds the smallest value to keep, a second keeps.
- */
+ * stored: a first pass finds the smallest value to keep, a second keeps. */
 #include "attack/attack.h"
 
 #include "base/rng.h"

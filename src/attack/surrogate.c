@@ -1,6 +1,6 @@
+/* The loss of a GCN as a function of its edge weights, in double precision on one thread. */
+
 /*
- * The loss of a GCN as a function of its edge weights, in double precision on one thread.
- *
  *   d_i = 1 + Σ_j A_ij,  r = d^-1/2,  Â_ij = r_i A_ij r_j,  Â_ii = r_i²
  *   P = Â H + b1,  Y = relu(P) W2,  Z = Â Y + b2
  *

@@ -1,8 +1,10 @@
-/* Medium blocks that share huge pages. A model on a small graph uses ten to twenty blocks of 0.1 to
- * 2 MB at random. With pages of 4 KB it spends a tenth to a fifth of its time in page lookups; a
- * huge page for each block would multiply its memory. So regions of two huge pages are cut into
- * spans, first fit. Free neighbours merge. One empty region is kept, because mapping and clearing
- * its pages takes longer than a question about one node; a second one is unmapped. */
+/* Medium blocks (0.1 to 2 MB) that share huge pages. With pages of 4 KB a model on a small graph
+ * spends a tenth to a fifth of its time in page lookups; a huge page for each block would multiply
+ * its memory. */
+
+/* Regions of two huge pages are cut into spans, first fit. Free neighbours merge. One empty region
+ * is kept, because mapping and clearing its pages takes longer than a question about one node; a
+ * second one is unmapped. */
 #include "base/pages.h"
 
 #include "base/os.h"

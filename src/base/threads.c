@@ -1,12 +1,13 @@
 /* A team of threads. A generation counter wakes them and a counting barrier joins them. The counter
- * also says how many threads a run needs; the others sleep on. A waiting thread first spins, then
- * sleeps. The spin is limited by time, not by turns, because a turn costs ten times as much on some
- * processors. The limit adapts: it halves when the partner came late (another process uses its
- * processor) and is restored when it came in time.
- *
- * Inside a team subnormal numbers are zero (below 1.2e-38). The gradients of a confident model are
- * full of them, and on x86-64 each costs as much as a hundred others: a product in a step of APPNP
- * took 207 µs with them and 15 µs without. The caller's own setting is restored. */
+ * also says how many threads a run needs; the others continue to sleep. */
+
+/* A waiting thread first spins, then sleeps. The spin is limited by time, not by turns, because a
+ * turn costs ten times as much on some processors. The limit adapts: it halves when the partner
+ * came late (another process uses its processor) and is restored when it came in time. */
+
+/* Inside a team subnormal numbers (below 1.2e-38) are zero. The gradients of a confident model are
+ * full of them, and on x86-64 an operation on one takes as long as a hundred others: a product in a
+ * step of APPNP took 207 µs with them and 15 µs without. The caller's own setting is restored. */
 #include "base/threads.h"
 
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
-/*
- * A team: a fixed group of threads that run one function together, repeatedly, with a barrier. A
+/* A team: a fixed group of threads that run one function together, repeatedly, with a barrier. A
  * program run is one such call. Its kernels divide rows with team_range() and meet at
- * team_barrier(), so a step of dozens of kernels wakes the threads once.
- *
+ * team_barrier(), so a step of dozens of kernels wakes the threads once. */
+
+/*
  * Why not OpenMP: a team belongs to one run, so several runs go side by side without
  * nested-parallelism settings. And ThreadSanitizer understands every line of it.
  */

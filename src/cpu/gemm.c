@@ -1,8 +1,9 @@
 /* Dense products: tiles of C are divided among threads. If C is small and the inner dimension is
- * the number of nodes (weight gradients), blocks of the inner dimension get their own partial C. No
- * BLAS: our kernels reach 90 to 98 % of OpenBLAS's rate at width 64 and 80 to 85 % at 512, start no
- * threads, take no locks, need no memory, and give the same bits wherever the instructions are the
- * same. */
+ * the number of nodes (weight gradients), blocks of the inner dimension get their own partial C. */
+
+/* No BLAS: our kernels reach 90 to 98 % of OpenBLAS's rate at width 64 and 80 to 85 % at 512, start
+ * no threads, take no locks, need no memory, and give the same bits wherever the instructions are
+ * the same. */
 #include "cpu/gemm.h"
 
 #include "cpu/simd.h"

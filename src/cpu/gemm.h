@@ -1,8 +1,6 @@
-/*
- * Dense products on a team of threads. Block sizes depend only on the shape, never on the number of
+/* Dense products on a team of threads. Block sizes depend only on the shape, never on the number of
  * threads, and sums over the inner dimension are combined in a fixed order. So any team gives the
- * same bits.
- */
+ * same bits. */
 #ifndef CPU_GEMM_H
 #define CPU_GEMM_H
 

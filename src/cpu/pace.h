@@ -1,6 +1,6 @@
+/* Finds the fastest number of threads for a program if none was set. */
+
 /*
- * Finds the fastest number of threads for a program if none was set.
- *
  * Small programs spend their time at barriers, and a processor that is busy with other work makes
  * all threads wait for one. Both show in a run's time. So now and then a run is tried on twice or
  * half as many threads, and the faster number stays. The bits do not depend on it.

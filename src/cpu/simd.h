@@ -1,7 +1,7 @@
+/* The interface of the vector kernels. Each is compiled once per instruction set (src/cpu/simd/);
+ * simd_best() returns the table for this processor. */
+
 /*
- * The interface of the vector kernels. Each is compiled once per instruction set (src/cpu/simd/);
- * simd_best() returns the table for this processor.
- *
  * All kernels work on a share [from, to) of rows, elements or blocks; the caller divides the work
  * among threads. They return nothing, allocate nothing and cannot fail. One thread computes every
  * output element, in an order that does not depend on the share, so any division gives the same

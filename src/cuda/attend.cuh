@@ -1,10 +1,12 @@
 /* Shared by attention (attend.cu) and the gradient of its columns (attend_columns.cu): one walk
- * over the entries of each row, or of each column, without storing a weight.
- *
+ * over the entries of each row, or of each column, without storing a weight. */
+
+/*
  * Lanes cover the columns of whole heads, V floats each; if there are fewer than a warp, groups of
  * lanes take entries in turn. A head with more columns than a warp holds is walked in turns. Random
  * bits are expensive: if those of an entry's heads share a word, one lane draws it for one entry
- * and the others read it from that lane. */
+ * and the others read it from that lane.
+ */
 #ifndef CUDA_ATTEND_CUH
 #define CUDA_ATTEND_CUH
 

@@ -1,6 +1,6 @@
+/* Runs programs as captured CUDA graphs. */
+
 /*
- * Runs programs as captured CUDA graphs.
- *
  * A program's first run launches its kernels one by one, which also triggers lazy loading in
  * libraries and driver. Its second run captures a whole step, including the optimiser. From then on
  * a step is one launch; runs of many steps use a graph of several. Values that change from step to

@@ -1,9 +1,9 @@
-/*
- * Decides which instructions run as one kernel. A chain starts with a product or a sum over the
+/* Decides which instructions run as one kernel. A chain starts with a product or a sum over the
  * rows of a pattern, in which a warp finishes a row. It continues with instructions that need only
  * the same row of what the chain computes (tail.cuh). An index may lead from the chain's rows to
- * others: a row continues as the rows that gather it.
- *
+ * others: a row continues as the rows that gather it. */
+
+/*
  * An instruction that joins a chain runs earlier than its position, so nothing in between may write
  * what it reads, or touch what it writes. Within a chain other rows may be at any stage, so no
  * member may write what another member uses for something else. Small programs are planned without

@@ -1,8 +1,9 @@
-/* Dense products C = op(A)·op(B), all row-major. Those of graph networks on small graphs are tiny
- * (511 × 64 by 64 × 7) or reduce many rows to a few numbers (weight gradients). These have kernels
- * here: a block computes a tile of C, over all or one part of the inner dimension. Parts are added
- * in order: for a small C by the last block of a tile, for a larger one by another kernel. Large
- * products use cuBLAS. */
+/* Dense products C = op(A)·op(B), all row-major. Large ones use cuBLAS. Those of graph networks on
+ * small graphs have kernels here: they are tiny (511 × 64 by 64 × 7) or reduce many rows to a few
+ * numbers (weight gradients). */
+
+/* A block computes a tile of C, over all or one part of the inner dimension. Parts are added in
+ * order: for a small C by the last block of a tile, for a larger one by another kernel. */
 #include "cuda/device.cuh"
 
 struct gemm {

@@ -1,8 +1,6 @@
-/*
- * Two-hop sets of all nodes, mapped to references and pooled. A block processes one node completely
+/* Two-hop sets of all nodes, mapped to references and pooled. A block processes one node completely
  * in its own memory, and no set is stored. Members are found in the order of src/match/walk.h, so a
- * sampled set has the same members.
- */
+ * sampled set has the same members. */
 #include "cuda/transport.cuh"
 
 #include <limits.h>

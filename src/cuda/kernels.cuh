@@ -1,6 +1,6 @@
+/* Shared by the backend (backend.cu) and the kernels' files. */
+
 /*
- * Shared by the backend (backend.cu) and the kernels' files.
- *
  * A kernel launches its work on cx->stream and returns. It may be called during a graph capture, so
  * it allocates nothing, waits for nothing and reads nothing from the card. Addresses in the
  * instruction (out, src, update, state, scratch) are on the card. attr points to host mirrors whose
@@ -11,8 +11,8 @@
  *   - seed and step number: read on the card, from *cx->step.
  *   - numbers in arrays with fixed addresses, also `start` of a matrix that changes: launches are
  *     sized by rows and by the instruction's shape, which are fixed, and walk start[] on the card,
- *     so nnz may differ from the mirror's. Where nnz chose a launch's size, only speed depends on
- * it.
+ *     so nnz may differ from the mirror's. nnz may choose a launch's size, which changes only
+ *     the speed.
  *   - addresses, or whether an array exists: capture again.
  * An index never changes its length.
  *

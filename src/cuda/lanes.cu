@@ -1,9 +1,9 @@
-/*
- * Lanes: independent instructions of captured steps run side by side. On a small graph a kernel
+/* Lanes: independent instructions of captured steps run side by side. On a small graph a kernel
  * fills only part of the card, so gradients of parameters, the loss and sums that are needed much
  * later cost no extra time. Neither does validation: it has its own lanes and runs beside the next
- * step, whose optimiser waits for it.
- *
+ * step, whose optimiser waits for it. */
+
+/*
  * An instruction waits for earlier ones that write what it reads or writes, or that read what it
  * writes. In large programs values share memory, so these may be otherwise unrelated. It continues
  * in the lane of one of them and waits for the others by events, unless an instruction that it

@@ -1,8 +1,6 @@
-/*
- * Copies of leaves on the card: floats, labels, row numbers, indices, sparse matrices with their
+/* Copies of leaves on the card: floats, labels, row numbers, indices, sparse matrices with their
  * transposes. An array is sent when its leaf's version changed, and allocated again only if it has
- * grown. A sparse matrix has one copy for all programs: training and evaluation share the graph.
- */
+ * grown. A sparse matrix has one copy for all programs: training and evaluation share the graph. */
 #include "cuda/backend.cuh"
 
 void room_free(struct card *card, struct room *room)

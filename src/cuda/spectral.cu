@@ -1,8 +1,9 @@
 /* Leading singular values and vectors of a sparse matrix with learned values, by subspace iteration
- * with a Rayleigh-Ritz step, in double precision. It is one kernel whose blocks wait for each
- * other, because only the card knows how many turns it takes. Threads own rows of the tall
- * matrices. Sums over rows go through one number per block, which all blocks add in the same order.
- */
+ * with a Rayleigh-Ritz step, in double precision. */
+
+/* It is one kernel whose blocks wait for each other, because only the card knows how many turns it
+ * takes. Threads own rows of the tall matrices. Sums over rows go through one number per block,
+ * which all blocks add in the same order. */
 #include "cuda/patterns.cuh"
 
 #include <cooperative_groups.h>

@@ -1,6 +1,6 @@
+/* The work after a row's result in the same kernel. */
+
 /*
- * The work after a row's result in the same kernel.
- *
  * On a small graph a kernel's work takes less time than its start, and most of a step is a sparse
  * product followed by operations on single rows: bias, activation, dropout, a product with a small
  * matrix, the gradient of the loss. The warp that finished a row of the product continues with

@@ -1,9 +1,9 @@
-/*
- * A walk of several steps over one small matrix, Z_k = a·S·Z_k-1 + b·Y, as one kernel (APPNP and
+/* A walk of several steps over one small matrix, Z_k = a·S·Z_k-1 + b·Y, as one kernel (APPNP and
  * its gradient). As separate kernels such steps take a few microseconds each, mostly waiting: a
  * step cannot start before the last row of the previous one. But columns are independent from the
- * first step to the last. So a block takes one column, which fits its memory, through all steps.
- *
+ * first step to the last. So a block takes one column, which fits its memory, through all steps. */
+
+/*
  * The entries of the matrix are divided evenly among the block's threads and stay in their
  * registers. A thread sums its part of each row; then a row's thread adds the parts in order. The
  * order of sums depends only on the pattern.

@@ -1,8 +1,6 @@
-/*
- * A user's choices about how to read tables: the columns, and the rules for repeated pairs and
+/* A user's choices about how to read tables: the columns, and the rules for repeated pairs and
  * unknown nodes. A dataset stores them, a model trained on it keeps them, and the next dataset is
- * read the same way.
- */
+ * read the same way. */
 #ifndef DATA_CHOICES_H
 #define DATA_CHOICES_H
 

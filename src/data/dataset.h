@@ -1,8 +1,6 @@
-/*
- * A dataset: a graph with features, labels and known splits, exactly as in its file. Readers (one
+/* A dataset: a graph with features, labels and known splits, exactly as in its file. Readers (one
  * file per format) fill it; everything else only reads it. dataset_graph() cleans it (undirected,
- * no loops, no repeats), so that `consm info` can report both sides.
- */
+ * no loops, no repeats), so that `consm info` can report both sides. */
 #ifndef DATA_DATASET_H
 #define DATA_DATASET_H
 

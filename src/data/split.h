@@ -1,7 +1,7 @@
+/* Splits: which nodes train, validate and test. A split is n bytes of enum split_role. A node
+ * without a known label never has a role. */
+
 /*
- * Splits: which nodes train, validate and test. A split is n bytes of enum split_role. A node
- * without a known label never has a role.
- *
  *   paper     one fixed split. If the data came with Planetoid's public split: its training and
  *             test nodes, and every other node validates. Otherwise: of each class in index order
  *             the first 20 train, the first half of the rest (rounded down) validates, the

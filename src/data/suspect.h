@@ -1,8 +1,6 @@
-/*
- * Suspicious data in a readable dataset: a header that became a node, a class called NaN, two
+/* Suspicious data in a readable dataset: a header that became a node, a class called NaN, two
  * spellings of one class. Nothing is certain, so nothing is an error; the caller decides (`consm
- * train` warns, with --strict it refuses).
- */
+ * train` warns, with --strict it refuses). */
 #ifndef DATA_SUSPECT_H
 #define DATA_SUSPECT_H
 

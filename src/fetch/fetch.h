@@ -1,6 +1,6 @@
+/* Downloads registered sets. */
+
 /*
- * Downloads registered sets.
- *
  * A file arrives as NAME.part, resumes after an interruption, must have the registered SHA-256, and
  * only then gets its name in one step. So a file with the final name is complete. Without a
  * registered hash the server must state the file's length; the hash of the first download is

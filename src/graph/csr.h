@@ -1,7 +1,7 @@
+/* Compressed sparse rows: consm's only sparse matrix, for graphs, bag-of-words features and pooling
+ * matrices. Row r holds entries start[r] … start[r+1]-1, columns ascending. */
+
 /*
- * Compressed sparse rows: consm's only sparse matrix, for graphs, bag-of-words features and pooling
- * matrices. Row r holds entries start[r] … start[r+1]-1, columns ascending.
- *
  * The transpose is cached, because every backward pass needs it. For a symmetric pattern it is the
  * matrix itself.
  */

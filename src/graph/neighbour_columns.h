@@ -1,7 +1,7 @@
+/* A table of nodes for methods without a graph (trees): each node's degree, its own features, and
+ * mean, maximum and deviation of its neighbours' features. */
+
 /*
- * A table of nodes for methods without a graph (trees): each node's degree, its own features, and
- * mean, maximum and deviation of its neighbours' features.
- *
  * One hop: the neighbours. Two hops: the ends of all walks of two steps that do not return to their
  * start; a node counts once per walk. Edge weights do not count. A statistic of no nodes is missing
  * (NaN).

@@ -1,7 +1,7 @@
+/* Features from the structure alone, for graphs without features: a node's degree, its neighbours'
+ * degrees, and where random walks from it lead. */
+
 /*
- * Features from the structure alone, for graphs without features: a node's degree, its neighbours'
- * degrees, and where random walks from it lead.
- *
  * The walks are a random projection (after FastRP, Chen et al., CIKM 2019). Every node gets a
  * random vector drawn from its id; a node's features are the mean vectors after 1, 2, … steps.
  * Nodes of one community meet the same vectors. Vectors depend on ids, so a graph that changes a

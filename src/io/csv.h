@@ -1,6 +1,6 @@
+/* Tables as text, row by row, over a mapped file. */
+
 /*
- * Tables as text, row by row, over a mapped file.
- *
  * The first row decides the separator: tab, semicolon, comma or runs of blanks. Fields may be
  * "quoted", with "" for a quote. Lines may end in CR LF. A byte order mark, blank lines and lines
  * that begin with # or % are skipped. Rows know their line, for messages.

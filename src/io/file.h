@@ -1,8 +1,6 @@
-/*
- * Safe files. Reading maps the whole file and knows its true size before it allocates. Writing goes
+/* Safe files. Reading maps the whole file and knows its true size before it allocates. Writing goes
  * to a temporary file beside the target, syncs it, and replaces the target in one step. So a crash,
- * a full disk or Ctrl-C never leaves half a file under the real name.
- */
+ * a full disk or Ctrl-C never leaves half a file under the real name. */
 #ifndef IO_FILE_H
 #define IO_FILE_H
 

@@ -1,7 +1,7 @@
+/* NumPy arrays: the .npy format, versions 1 to 3, and the description of an array in memory that
+ * the NPZ and pickle readers share. */
+
 /*
- * NumPy arrays: the .npy format, versions 1 to 3, and the description of an array in memory that
- * the NPZ and pickle readers share.
- *
  * Types: bool, integers of 1 to 8 bytes, floats of 2, 4 and 8 bytes, byte strings (S) and Unicode
  * strings (U). Both byte orders; C and Fortran order; up to two dimensions, which graphs do not
  * exceed.

@@ -1,8 +1,8 @@
-/*
- * The safetensors container, for datasets and models: 8 bytes of header length, a JSON header with
+/* The safetensors container, for datasets and models: 8 bytes of header length, a JSON header with
  * type, shape and place of every tensor, then the tensors' bytes without gaps. Other tools, such as
- * the Python package safetensors, read and write the same files.
- *
+ * the Python package safetensors, read and write the same files. */
+
+/*
  * Reading maps the file and copies nothing. The header is checked against the file's real size
  * before a tensor is returned, so its data may be used without further bounds checks. The caller
  * checks what the numbers mean.

@@ -1,9 +1,9 @@
-/*
- * Opens files as they are, or unpacks gzip and zstd, recognised by their first bytes. zlib reads
+/* Opens files as they are, or unpacks gzip and zstd, recognised by their first bytes. zlib reads
  * gzip (also several members). The zstd library is loaded only when it is needed: it is on nearly
  * every system, and its interface has been stable since 1.0. If it is missing, the message says
- * what to do.
- *
+ * what to do. */
+
+/*
  * An unpacked file may not exceed both 64 MB and 200 times the packed size; more is refused as a
  * zip bomb.
  */

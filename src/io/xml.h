@@ -1,7 +1,7 @@
+/* The part of XML that graph files need, parsed strictly, one piece at a time, over bytes in
+ * memory. */
+
 /*
- * The part of XML that graph files need, parsed strictly, one piece at a time, over bytes in
- * memory.
- *
  * It is small, and it leaves out what makes XML dangerous: a document type is refused, so only the
  * five standard entities exist, nothing is fetched and nothing expands. Element and attribute names
  * come without prefix. Memory: twice the longest text or tag.

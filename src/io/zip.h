@@ -1,8 +1,6 @@
-/*
- * Zip archives as NumPy writes them: stored and deflated members, zip64. Reading works on a file in
+/* Zip archives as NumPy writes them: stored and deflated members, zip64. Reading works on a file in
  * memory and trusts nothing: every offset and size is checked against the file before use, and
- * contents against their checksums. The directory decides; local headers must agree with it.
- */
+ * contents against their checksums. The directory decides; local headers must agree with it. */
 #ifndef IO_ZIP_H
 #define IO_ZIP_H
 

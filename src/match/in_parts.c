@@ -1,8 +1,9 @@
 /* The matching module for a graph in parts. Encoding and training are programs, which ranks divide.
- * Sets, transport, pooling and M on pairs are the usual loops over a process's own nodes. They
- * reach two steps over the border: rows of neighbours elsewhere are fetched once, embeddings of
- * members whenever they are new. Values that all share (references, ε, the kept edges) are sums
- * over all nodes that every process adds in one order. */
+ * Sets, transport, pooling and M on pairs are the usual loops over a process's own nodes. */
+
+/* The loops read two steps beyond a rank's own nodes: rows of neighbours elsewhere are fetched
+ * once, embeddings of members whenever they are new. Values that all share (references, ε, the kept
+ * edges) are sums over all nodes that every process adds in one order. */
 #include "match/matcher_inside.h"
 
 #include "match/prune.h"

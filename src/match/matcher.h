@@ -1,7 +1,8 @@
-/*
- * The matching module (Algorithm 1): an encoder, a matching function M on pooled subgraphs, and a
+/* The matching module (Algorithm 1): an encoder, a matching function M on pooled subgraphs, and a
  * class head on central nodes, trained on pairs of labelled nodes; then one coefficient per edge.
- *
+ * */
+
+/*
  * The module shares nothing with the GNN it serves. Names follow the paper: h embeddings, r
  * reference points, S scores against them, h' pooled subgraphs, w edge coefficients.
  */

@@ -1,7 +1,8 @@
-/*
- * Subgraphs and their pooling: the two-hop set of a node over the kept edges, each member's
+/* Subgraphs and their pooling: the two-hop set of a node over the kept edges, each member's
  * reference point, and h'_i, one pooled row per reference (section 4.1.3, "Map and aggregation").
- *
+ * */
+
+/*
  * For training, the pooling of some nodes is a sparse matrix P with (nodes × c) rows, so that h' =
  * P·h is an operation of a program, differentiable with fixed assignments. For scoring, h' of every
  * node is computed directly, block by block, and no set is stored.

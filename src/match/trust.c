@@ -1,5 +1,6 @@
-/* Logistic regression on the witnesses, shrunk towards weights learned over many graphs.
- *
+/* Logistic regression on the witnesses, shrunk towards weights learned over many graphs. */
+
+/*
  *     loss(β) = Σ_known log(1 + exp(-±z_e)) + Σ_k (β_k - μ_k)² / 2(sσ_k)² + 2·log(1 + r²/3)
  *
  * with z_e = β·x_e. μ and σ are in trust_prior.h. Cross-validation over the known edges chooses the
@@ -12,7 +13,8 @@
  * chance. The weight of agreement is at least half of the prior's. That of the head, which predicts
  * from the matching module's embedding, is at least 0. Over the prior's 43 tasks, each with the
  * prior of the other graphs and 10, 30 or all known edges, this is level or better. On Pubmed's
- * public split, with 34 known edges, it keeps half of the runs from scores at chance. */
+ * public split, with 34 known edges, it keeps half of the runs from scores at chance.
+ */
 #include "match/trust_inside.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
+/* Trust scores: the probability that an edge joins two nodes of one class, from several witnesses.
+ * */
+
 /*
- * Trust scores: the probability that an edge joins two nodes of one class, from several witnesses.
- *
  * A logistic regression weighs them. It is fitted on edges whose two labels training or validation
  * may know, and shrunk towards weights learned over many graphs (trust_prior.h). So a handful of
  * known edges is enough and the score stays calibrated. Test labels are never read.

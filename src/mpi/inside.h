@@ -1,9 +1,9 @@
-/*
- * A program divided among MPI ranks. Every rank plans the same whole program and computes the rows
+/* A program divided among MPI ranks. Every rank plans the same whole program and computes the rows
  * that it owns. It addresses the whole matrix of every value, so a row has the same number
  * everywhere; the operating system provides memory only for the parts in use: own rows and received
- * ones.
- *
+ * ones. */
+
+/*
  * Exactness: an operation on one row, or along the entries of a row, is the CPU's kernel on a range
  * of rows, with global row numbers for random draws; its bits do not depend on where a range
  * starts. Sums over all rows are computed from whole matrices, or in the CPU's blocks, which are

@@ -1,8 +1,6 @@
-/*
- * A network that learns: its parameters, their programs, the optimiser's state, the number of
+/* A network that learns: its parameters, their programs, the optimiser's state, the number of
  * steps, and the best parameters so far. A training session, the matching module and GAM's
- * agreement model have one each.
- */
+ * agreement model have one each. */
 #ifndef NN_LEARNER_H
 #define NN_LEARNER_H
 

@@ -1,8 +1,6 @@
-/*
- * A saved state of a learner: parameters, Adam's moments, the best parameters, and the number of
+/* A saved state of a learner: parameters, Adam's moments, the best parameters, and the number of
  * steps. It is all that is needed to try several continuations from one point, or to continue
- * later.
- */
+ * later. */
 #ifndef NN_SNAPSHOT_H
 #define NN_SNAPSHOT_H
 

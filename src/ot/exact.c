@@ -1,7 +1,7 @@
+/* Successive shortest paths on the references (Ahuja, Magnanti & Orlin, "Network Flows", 1993,
+ * sections 9.7 and 10.2, for the two ideas). */
+
 /*
- * Successive shortest paths on the references (Ahuja, Magnanti & Orlin, "Network Flows", 1993,
- * sections 9.7 and 10.2, for the two ideas).
- *
  * Invariant: with u the potentials of the references, flow_kl > 0 only if cost_kl - u_k is the
  * least of column l. A new point enters at its cheapest reference. If that one is full, a shortest
  * path moves other points, one reference each, until it reaches a reference with room. Every

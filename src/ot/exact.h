@@ -1,6 +1,6 @@
+/* The exact transport plan of a small problem, by successive shortest paths with potentials. */
+
 /*
- * The exact transport plan of a small problem, by successive shortest paths with potentials.
- *
  *   min Σ P_kl cost_kl over P ≥ 0 with row sums a and column sums b        (Eq. optimal_transport)
  *
  * Masses become 64-bit integers, so "empty" and "full" are exact and degenerate problems cannot

@@ -1,8 +1,8 @@
-/*
- * The linear optimal transport embedding (Eq. optimal_transport and linear_ot; Mialon et al., "A
+/* The linear optimal transport embedding (Eq. optimal_transport and linear_ot; Mialon et al., "A
  * trainable optimal transport embedding", 2021) and, for training, assignments and plan weights of
- * many overlapping point sets at once.
- *
+ * many overlapping point sets at once. */
+
+/*
  * A set is a list of rows of h: a subgraph's nodes. The cost of a node at a reference does not
  * depend on the set, so costs are computed once for all n nodes and each set gathers its columns.
  * All sets share one ε (relative: in units of the mean cost of all n nodes), so they can share a

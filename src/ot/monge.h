@@ -1,7 +1,7 @@
+/* Maps that do not split mass: the Monge map with barycentric projection (Eq. monge_map; Kolouri et
+ * al., "Wasserstein embedding for graph learning", 2021), and the nearest-reference shortcut. */
+
 /*
- * Maps that do not split mass: the Monge map with barycentric projection (Eq. monge_map; Kolouri et
- * al., "Wasserstein embedding for graph learning", 2021), and the nearest-reference shortcut.
- *
  * Training keeps assignments fixed while it differentiates the pooling. So everything here has two
  * steps: an assignment (one reference per point), then a pooling over it.
  */

@@ -1,6 +1,6 @@
+/* Sinkhorn for many small sets of the same points (Eq. sinkhorn), as in training and scoring. */
+
 /*
- * Sinkhorn for many small sets of the same points (Eq. sinkhorn), as in training and scoring.
- *
  * With one ε for all sets, a point's kernel does not depend on the set. With the potentials f* of a
  * representative set,
  *

@@ -1,6 +1,6 @@
+/* Entropy-regularised transport in the log domain. */
+
 /*
- * Entropy-regularised transport in the log domain.
- *
  *   min Σ P_kl cost_kl - ε H(P) over P ≥ 0 with row sums a and column sums b         (Eq. sinkhorn)
  *
  * The state is one potential per reference; columns are normalised exactly. Between returns to the

@@ -1,6 +1,6 @@
+/* The interface of a backend: the only page between programs and what runs them. */
+
 /*
- * The interface of a backend: the only page between programs and what runs them.
- *
  * The engine (record, fuse, restrict, differentiate, plan, emit) asks a backend only one question,
  * `supports`. It produces a struct planned. A backend owns memory and execution: it makes blocks,
  * compiles a plan, runs its steps, and reports failures. How it divides the work (threads, streams,

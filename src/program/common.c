@@ -1,14 +1,10 @@
-/*
- * Reuses values between two programs over one store. Evaluation after a step and the next step's
- * forward pass start alike: X·W, and everything up to the first random mask. As long as the
- * parameters did not change in between, the step takes these values from the evaluation instead of
- * computing them again. The bits are the same, because both are the same operations on the same
- * numbers.
- *
- * The evaluation keeps these values in its arena, each in its own place. The training program has
+/* Reuses values between two programs over one store. Evaluation after a step and the next step's
+ * forward pass start alike: X·W, and everything up to the first random mask. If the parameters did
+ * not change in between, the step takes these values from the evaluation, with the same bits. */
+
+/* The evaluation keeps these values in its arena, each in its own place. The training program has
  * places for all its values anyway. It copies the rows that restrict.c left it, applies its own
- * dropout, and computes everything itself if the evaluation is out of date or does not happen.
- */
+ * dropout, and computes everything itself if the evaluation is out of date or does not happen. */
 #include "program/internal.h"
 
 /* For the reader's nodes: which node of the evaluation computes the same, except for dropout, and

@@ -1,12 +1,9 @@
-/*
- * Writes out a walk as a matrix. If the loss reads the end of a fixed walk (APPNP's Z_K = Π·Z_0)
- * only at a few rows, these rows of Π are a small constant dense matrix. The first run computes it,
- * backwards from the rows that are read. From then on a step is one dense product instead of K
- * sparse ones, and one more in the backward pass. Function and gradient are the same, except for
- * the order of sums.
- *
- * It runs after restriction, whose smaller matrices and gathers are part of the walk.
- */
+/* Writes out a walk as a matrix. If the loss reads the end of a fixed walk (APPNP's Z_K = Π·Z_0)
+ * only at a few rows, these rows of Π are a small constant dense matrix. A step is then one dense
+ * product instead of K sparse ones. Only the order of sums differs. */
+
+/* The first run computes the matrix, backwards from the rows that are read. This pass runs after
+ * restriction, whose smaller matrices and gathers are part of the walk. */
 #include "program/internal.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-/*
- * A course: many epochs in one run. An epoch is a step of a training program, an evaluation with
+/* A course: many epochs in one run. An epoch is a step of a training program, an evaluation with
  * the new parameters, and OP_KEEP, which counts the correct validation rows and copies the
  * parameters if they are the best so far. All three are one plan, so a far backend needs no host in
- * between; it returns a record of a few bytes per epoch.
- *
+ * between; it returns a record of a few bytes per epoch. */
+
+/*
  * The two programs are unchanged. They share arenas with the course, which must be freed first.
  */
 #ifndef PROGRAM_COURSE_H

@@ -1,11 +1,13 @@
-/* Fusion, before differentiation.
- *
+/* Fusion, before differentiation. */
+
+/*
  * Bias, ReLU and dropout in a row become one pass over memory; after a sparse product they become
  * its last step. The same holds for a sum with a sparse product, and for a leaky ReLU after the sum
  * of an edge's two ends. Whole attention (edge scores, softmax or gate, dropout, weighted sum)
  * becomes one walk over the rows; lower.c splits it again if the backend lacks it. Only
  * intermediate results without other readers disappear, and only into operations that the backend
- * has. */
+ * has.
+ */
 #include "program/internal.h"
 
 /* Whether x is the given operation, read once and not kept. */

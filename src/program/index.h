@@ -1,6 +1,6 @@
+/* An index: a list of row numbers for gathers and scatters. */
+
 /*
- * An index: a list of row numbers for gathers and scatters.
- *
  * It holds the inverse lists (the positions that name row r), so that a scatter gives each target
  * row to one thread and sums in a fixed order. Its length is fixed. Only index_set() may replace
  * its content, so that backends notice.

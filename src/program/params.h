@@ -1,8 +1,6 @@
-/*
- * The trained matrices of a model. All values are in one block of a backend's memory; gradients,
+/* The trained matrices of a model. All values are in one block of a backend's memory; gradients,
  * moments and best values are in blocks of the same size. So an optimiser step is one pass and
- * saving is one write. Programs that share a store share its parameters by name.
- */
+ * saving is one write. Programs that share a store share its parameters by name. */
 #ifndef PROGRAM_PARAMS_H
 #define PROGRAM_PARAMS_H
 

@@ -1,9 +1,9 @@
-/*
- * A planned program: the engine's output for a backend. A list of instructions over places in a few
+/* A planned program: the engine's output for a backend. A list of instructions over places in a few
  * memory blocks, and the leaves: data of the caller that they read. It is plain data. A backend
  * copies the instructions and resolves the places to its own addresses; a backend that wraps
- * another (a wall in the tests, ranks of a cluster) makes its own plan from it.
- *
+ * another (a wall in the tests, ranks of a cluster) makes its own plan from it. */
+
+/*
  * Same seed, same bits: an instruction's result depends only on its sources, the step and its
  * stream. In place: in an elementwise operation out may be the address of a source.
  */

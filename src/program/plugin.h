@@ -1,8 +1,6 @@
-/*
- * A backend in its own library, loaded on demand (src/backends/plugin.c). It gets our functions as
+/* A backend in its own library, loaded on demand (src/backends/plugin.c). It gets our functions as
  * a table, so it links against nothing of ours and works with the command, the shared library and
- * static linking. Both sides must be of one build; plugin_layout() checks it.
- */
+ * static linking. Both sides must be of one build; plugin_layout() checks it. */
 #ifndef PROGRAM_PLUGIN_H
 #define PROGRAM_PLUGIN_H
 

@@ -1,8 +1,8 @@
-/*
- * A program: a static list of operations, recorded once for a graph, differentiated once, its
+/* A program: a static list of operations, recorded once for a graph, differentiated once, its
  * memory planned once, then run thousands of times without allocation, shape checks or branches on
- * the model's type.
- *
+ * the model's type. */
+
+/*
  * Recording reports no errors. An impossible operation poisons the program: the constructor returns
  * POISON, everything built on it is POISON too, and program_compile() reports the first fault with
  * the name of its node. So models need no checks.

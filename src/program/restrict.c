@@ -1,8 +1,8 @@
-/*
- * Restriction: if the loss reads only labelled rows, the program computes only the rows in their
+/* Restriction: if the loss reads only labelled rows, the program computes only the rows in their
  * receptive field. The needed rows are found backwards from the loss; then the recording is
- * rewritten with smaller matrices. Gradients stay the same, because the other rows have none.
- *
+ * rewritten with smaller matrices. Gradients stay the same, because the other rows have none. */
+
+/*
  * It runs before differentiation, so the backward pass shrinks too. Kept nodes, operations that mix
  * rows (batch norm, pairs) and matrices that change between runs need all their rows.
  */

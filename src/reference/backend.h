@@ -1,7 +1,7 @@
+/* The reference backend: every operation as the plain loop of its equation, in double precision, on
+ * one thread, without vectors. It is slow; the other backends are compared with it. */
+
 /*
- * The reference backend: every operation as the plain loop of its equation, in double precision, on
- * one thread, without vectors. It is slow; the other backends are compared with it.
- *
  * Its memory is apart from the host's, like a card's: only uploads reach a run, and nothing of the
  * caller is read in place. Leaves are copied when their version changes, so a missed version shows
  * up here.

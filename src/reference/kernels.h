@@ -1,8 +1,8 @@
-/*
- * Every operation of ops.def as the plain loop of its equation, in double precision. The other
+/* Every operation of ops.def as the plain loop of its equation, in double precision. The other
  * backends are compared with it, and it defines what an operation means. LOOP(name) defines the one
- * of the row OP(NAME, name, …); a row without a loop does not link.
- *
+ * of the row OP(NAME, name, …); a row without a loop does not link. */
+
+/*
  * In the loops, n and f are rows and columns of the result, r and c run over them, i, j over nodes,
  * k over entries of a pattern or an index, h over heads. X(r, c) is element (r, c) of source 0, and
  * so on; OUT(r, c) that of the result.

@@ -1,7 +1,7 @@
+/* The neighbourhood of one node: the node in the middle, its neighbours on a ring from most to
+ * least trusted, their other neighbours outside. */
+
 /*
- * The neighbourhood of one node: the node in the middle, its neighbours on a ring from most to
- * least trusted, their other neighbours outside.
- *
  * The layout is radial, without randomness: every neighbour has a wedge as wide as its children
  * need. assets/picker.js draws the same picture for the node that a reader picks.
  */

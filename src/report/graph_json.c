@@ -1,8 +1,6 @@
-/*
- * A graph small enough to embed in a page. Every edge is stored once, at its lower end: per node
+/* A graph small enough to embed in a page. Every edge is stored once, at its lower end: per node
  * the number of higher neighbours and the steps from one to the next as base-128 numbers, and one
- * byte of trust per edge, both as base64. Squirrel's 198,353 edges take about 0.7 MB.
- */
+ * byte of trust per edge, both as base64. Squirrel's 198,353 edges take about 0.7 MB. */
 #include <math.h>
 #include <string.h>
 

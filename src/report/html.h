@@ -1,8 +1,8 @@
-/*
- * The report: one self-contained page that needs no network, and the same tables and figures as
+/* The report: one self-contained page that needs no network, and the same tables and figures as
  * files. Callers fill it from top to bottom; the page puts the summary first, then the sections in
- * order, then the claims, the commands and the data's hashes.
- *
+ * order, then the claims, the commands and the data's hashes. */
+
+/*
  * As with tables, filling reports no errors: the first fault is stored, and writing returns it.
  */
 #ifndef REPORT_HTML_H

@@ -1,9 +1,9 @@
-/*
- * Figures as SVG: lines, bars, heat maps, points, reliability, and the neighbourhood of a node. The
+/* Figures as SVG: lines, bars, heat maps, points, reliability, and the neighbourhood of a node. The
  * same input gives the same bytes. Colours are safe for the colour-blind (Okabe and Ito's eight for
  * categories, viridis for ramps) and never the only difference: lines also differ in marker and
- * dash. A chart with error bars must say what they are, or it is refused.
- *
+ * dash. A chart with error bars must say what they are, or it is refused. */
+
+/*
  * A figure is drawn once and written in two forms: inline for the report, whose style sheet colours
  * it in light and dark, or standalone with that style inside and the caption below.
  */

@@ -1,8 +1,8 @@
-/*
- * One table, many forms. A study fills a table once; the terminal, Markdown, CSV, LaTeX and the
+/* One table, many forms. A study fills a table once; the terminal, Markdown, CSV, LaTeX and the
  * HTML report show the same cells, so they cannot disagree. A number keeps its full value besides
- * the digits that are shown: CSV writes it and the report sorts by it.
- *
+ * the digits that are shown: CSV writes it and the report sorts by it. */
+
+/*
  * Filling reports no errors: the first fault (memory, too many cells in a row) is stored, and every
  * writer returns it.
  */

@@ -1,13 +1,12 @@
-/*
- * A growing text, and the only way for foreign strings into a report: every format has its own
- * escaping function. Names come from data files and may hold anything: markup, quotes, broken
- * UTF-8, terminal escape codes, 500 characters. Text for people goes through one decoder that
- * replaces broken bytes, control characters and direction overrides by U+FFFD. Text for programs,
- * CSV and JSON, keeps every character.
- *
- * A memory failure is stored: later calls do nothing and text_status returns it. So writers need
- * only one check at the end.
- */
+/* A growing text. All foreign strings in a report go through it: every format has its own escaping
+ * function, because names come from data files and may hold anything: markup, quotes, broken UTF-8,
+ * terminal escape codes, 500 characters. */
+
+/* Text for people goes through one decoder that replaces broken bytes, control characters and
+ * direction overrides by U+FFFD. Text for programs, CSV and JSON, keeps every character. */
+
+/* A memory failure is stored: later calls do nothing and text_status returns it. So writers need
+ * only one check at the end. */
 #ifndef REPORT_TEXT_H
 #define REPORT_TEXT_H
 

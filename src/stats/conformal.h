@@ -1,6 +1,7 @@
+/* Prediction sets: for every node a set of classes that holds the true one with a chosen coverage.
+ * */
+
 /*
- * Prediction sets: for every node a set of classes that holds the true one with a chosen coverage.
- *
  * Split conformal prediction needs labels that neither trained nor selected the model. The score of
  * a class is the sum of probabilities from the most probable class down to it (APS, Romano et al.,
  * NeurIPS 2020):

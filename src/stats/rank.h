@@ -1,8 +1,6 @@
-/*
- * Ranks scores without allocating: for validation after every epoch and for the areas and curves of
+/* Ranks scores without allocating: for validation after every epoch and for the areas and curves of
  * metrics. An item holds a score and whether it is positive. Sorted, the highest scores come first.
- * Equal scores count as one step, so no figure depends on their order.
- */
+ * Equal scores count as one step, so no figure depends on their order. */
 #ifndef STATS_RANK_H
 #define STATS_RANK_H
 

@@ -1,8 +1,6 @@
-/*
- * The statistics of the studies: confidence intervals, paired tests, quality of edge scores, growth
+/* The statistics of the studies: confidence intervals, paired tests, quality of edge scores, growth
  * of costs. Functions take plain arrays and return numbers. A figure that cannot be known (the
- * spread of one run, the AUC of one class) is NaN, never 0.
- */
+ * spread of one run, the AUC of one class) is NaN, never 0. */
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 

@@ -1,6 +1,6 @@
+/* Attackers with their own model. */
+
 /*
- * Attackers with their own model.
- *
  * All train a two-layer GCN (the surrogate) on the clean graph and follow its gradient. PGD knows
  * the training labels and uses the surrogate's predictions for all other nodes. Two attackers know
  * every label and what ConSM trusts, and join only trusted pairs of different classes. One judges

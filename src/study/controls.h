@@ -1,6 +1,6 @@
+/* What ConSM's propagation loss adds on the backbone it chose. */
+
 /*
- * What ConSM's propagation loss adds on the backbone it chose.
- *
  * A control is trained with the exact parameters of the ConSM run of the same seed (backbone,
  * features, learning rate, weight decay, dropout, layers, number of updates), and with another
  * propagation loss, or none. So the pairs of a test differ only in that loss.

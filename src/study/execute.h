@@ -1,7 +1,7 @@
+/* Executes a plan: independent runs over all cores; each finished one is appended to the record at
+ * once. */
+
 /*
- * Executes a plan: independent runs over all cores; each finished one is appended to the record at
- * once.
- *
  * Runs that are in the record are not repeated; Ctrl-C or a kill loses only unfinished runs. A run
  * depends only on its identity, so the number of workers changes no result. Ranks that mpirun
  * started divide the runs (ranks_part): all plan alike, rank 0 hands out job numbers and writes the

@@ -1,8 +1,6 @@
-/*
- * A plan: the runs of a study, each fully known before it starts. A run is stored and found by its
+/* A plan: the runs of a study, each fully known before it starts. A run is stored and found by its
  * identity (the bytes of the data, the model and every parameter). So two studies that need the
- * same run share it, and an interrupted study continues.
- */
+ * same run share it, and an interrupted study continues. */
 #ifndef STUDY_PLAN_H
 #define STUDY_PLAN_H
 

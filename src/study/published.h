@@ -1,6 +1,6 @@
+/* The attacked graphs that the literature on defences shares, and its printed results. */
+
 /*
- * The attacked graphs that the literature on defences shares, and its printed results.
- *
  * The files are those of Pro-GNN (Jin et al., KDD 2020): Cora and Citeseer reduced to their largest
  * component, and Pubmed, each with a split of 10 % training, 10 % validation and 80 % test nodes;
  * Metattack's graphs (Zügner and Günnemann, ICLR 2019) at 5 to 25 %; Nettack's (Zügner et al., KDD

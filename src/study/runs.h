@@ -1,8 +1,8 @@
-/*
- * The record of a study: one finished run per line of `runs.jsonl`, so that an interrupted study
+/* The record of a study: one finished run per line of `runs.jsonl`, so that an interrupted study
  * can continue. A record is a JSON object {"key": …, "config": …, …}; the key is the SHA-256 of the
- * full configuration, so a run is found by its identity, not by its position.
- *
+ * full configuration, so a run is found by its identity, not by its position. */
+
+/*
  * A line is written in one write and synced before append returns. A kill -9 or a power cut can
  * only damage the last line; opening for writing cuts it off, opening for reading skips it. Any
  * other invalid line is an error that names the line.

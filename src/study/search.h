@@ -1,7 +1,7 @@
+/* Random search with an equal budget for all models: the space of configurations, read from YAML,
+ * and configuration number k of a model, which depends only on the space, the model and k. */
+
 /*
- * Random search with an equal budget for all models: the space of configurations, read from YAML,
- * and configuration number k of a model, which depends only on the space, the model and k.
- *
  * The space is an object: "common" and the names of models map parameters to a list of choices or
  * to {"low": …, "high": …, "log": "yes"}; leaves are text for config_set.
  */

@@ -1,8 +1,6 @@
-/*
- * A study: the runs it needs, and how their results become tables, figures and a verdict on each of
+/* A study: the runs it needs, and how their results become tables, figures and a verdict on each of
  * the paper's claims. Both parts use the same grid of runs; runs missing in the record (an
- * interrupted study) are shown as missing.
- */
+ * interrupted study) are shown as missing. */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 

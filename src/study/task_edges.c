@@ -1,14 +1,14 @@
-/*
- * The quality of a model's edge scores: F1 if the ⌊hE⌋ highest scores are called "same class" (the
+/* The quality of a model's edge scores: F1 if the ⌊hE⌋ highest scores are called "same class" (the
  * paper's measure; h is the true homophily, so the number is an oracle), ROC-AUC, and calibration.
- * Three scores are measured: the model's own coefficients, calibrated by a logistic curve fitted on
+ * */
+
+/* Three scores are measured: the model's own coefficients, calibrated by a logistic curve fitted on
  * validation edges; the agreement of the model's predictions, with a curve fitted on the same
  * edges; and the trust score, which for ConSM combines all witnesses of match/trust.h and for
- * others is the raw agreement.
- *
- * Ranking is measured on all edges between labelled nodes, as in the paper, and on edges with at
- * least one test node; calibration only on the latter.
- */
+ * others is the raw agreement. */
+
+/* Ranking is measured on all edges between labelled nodes, as in the paper, and on edges with at
+ * least one test node; calibration only on the latter. */
 #include "study/graph_file.h"
 #include "study/task.h"
 

@@ -1,8 +1,8 @@
-/*
- * Trains on a graph with planted edges and judges every edge score of the model and of the data by
+/* Trains on a graph with planted edges and judges every edge score of the model and of the data by
  * them: ROC-AUC (a true edge should score above a planted one), and the share of planted edges
- * among the lowest scores, as many as were planted.
- *
+ * among the lowest scores, as many as were planted. */
+
+/*
  * Then trains a GCN twice: without that many lowest scores (an oracle's number), and without the
  * edges that the score's own rule rejects.
  */

@@ -1,7 +1,7 @@
+/* Trains on an attacked graph: the model on the graph as it is, and a GCN after three ways to clean
+ * the graph without labels. */
+
 /*
- * Trains on an attacked graph: the model on the graph as it is, and a GCN after three ways to clean
- * the graph without labels.
- *
  * GCN-Jaccard (Wu et al., IJCAI 2019) drops edges whose ends share few features; GCN-SVD (Entezari
  * et al., WSDM 2020) takes the low-rank approximation of the graph; GNNGuard (Zhang and Zitnik,
  * NeurIPS 2020) drops edges to which one of its layers gives no weight. And a GCN on ConSM's clean

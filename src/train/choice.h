@@ -1,7 +1,7 @@
+/* The comparison of candidate networks: which are still in the race, how far each came, and their
+ * parameters. */
+
 /*
- * The comparison of candidate networks: which are still in the race, how far each came, and their
- * parameters.
- *
  * It happens before the session's own network exists, so it is separate from the session's memory;
  * a checkpoint holds both (app/checkpoint.h). Its size is bounded: four numbers per parameter of
  * each remaining candidate; after the choice at most one per node, and the trees.

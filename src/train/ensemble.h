@@ -1,6 +1,6 @@
+/* Chooses among trained members by validation. */
+
 /*
- * Chooses among trained members by validation.
- *
  * Three contenders: the average of one configuration's seeds, a greedy selection with replacement
  * by log-likelihood (Caruana et al., ICML 2004), and the single best run. The selection replaces
  * the average if neither accuracy nor likelihood prefers the average by more than one standard

@@ -1,7 +1,7 @@
+/* Repeated cross-validation over all labels that a run may know, training and validation: each node
+ * is predicted by a network that was trained without its label. */
+
 /*
- * Repeated cross-validation over all labels that a run may know, training and validation: each node
- * is predicted by a network that was trained without its label.
- *
  * With few validation nodes this is more reliable than validation. It decides between close
  * candidates, shows how optimistic the best one's validation is, and gives a rare class
  * probabilities to choose a threshold from.

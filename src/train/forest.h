@@ -1,8 +1,6 @@
-/*
- * Boosted trees as stored in memory and in model files: (nodes, FOREST_COLUMNS) floats, one tree
+/* Boosted trees as stored in memory and in model files: (nodes, FOREST_COLUMNS) floats, one tree
  * after the other (program/boost.h), those of a round in class order. A forest may come from a
- * file, so it is checked before use.
- */
+ * file, so it is checked before use. */
 #ifndef TRAIN_FOREST_H
 #define TRAIN_FOREST_H
 

@@ -1,5 +1,6 @@
-/* GAM: a classifier and an agreement model train in turn (Stretcu et al. 2019, Algorithm 1). In
- * each round the agreement model learns from the labelled nodes and weighs every edge; the
+/* GAM: a classifier and an agreement model train in turn (Stretcu et al. 2019, Algorithm 1). */
+
+/* In each round the agreement model learns from the labelled nodes and weighs every edge; the
  * classifier learns with the resulting propagation loss; and its most confident predictions join
  * the labelled nodes, in the class proportions of the given labels. True labels of other nodes are
  * never read. */

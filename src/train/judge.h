@@ -1,8 +1,6 @@
-/*
- * The validation metric for model selection: epoch, backbone, arm, round, member and seed. It is
+/* The validation metric for model selection: epoch, backbone, arm, round, member and seed. It is
  * computed from predictions for the validation nodes; larger is better; it is in [0, 1] for every
- * metric (for log-likelihood, the exponential of the mean).
- */
+ * metric (for log-likelihood, the exponential of the mean). */
 #ifndef TRAIN_JUDGE_H
 #define TRAIN_JUDGE_H
 

@@ -1,8 +1,6 @@
-/*
- * Estimates how long the rest of a ConSM run will take, from its parts so far: candidate backbones,
+/* Estimates how long the rest of a ConSM run will take, from its parts so far: candidate backbones,
  * whose costs may differ a hundredfold, then the exam of the matching module, then rounds. Times
- * are only for progress; they decide nothing.
- */
+ * are only for progress; they decide nothing. */
 #ifndef TRAIN_OUTLOOK_H
 #define TRAIN_OUTLOOK_H
 

@@ -1,10 +1,10 @@
-/*
- * Label propagation as a loss that pulls neighbours together, for any model.
- *   λ Σ over edges of α_kind w_ij d(i,j)                              (ConSM paper, Eq.
- * original_lp) kind: how many ends are labelled (LL, LU, UU). w_ij is 1 (NGM, Bui et al. 2018) or
- * comes from an agreement model (GAM, Stretcu et al. 2019). P-reg (Yang et al. 2021) compares each
- * node with the mean of its neighbours instead: λ/n φ(Z, D^-1 A Z), φ the cross-entropy of the two
- * softmaxes.
+/* Label propagation as a loss that pulls neighbours together, for any model:
+ *
+ *   λ Σ over edges of α_kind w_ij d(i,j)                    (ConSM paper, Eq. original_lp)
+ *
+ * kind says how many ends are labelled (LL, LU, UU). w_ij is 1 (NGM, Bui et al. 2018) or comes from
+ * an agreement model (GAM, Stretcu et al. 2019). P-reg (Yang et al. 2021) compares each node with
+ * the mean of its neighbours instead: λ/n φ(Z, D^-1 A Z), φ the cross-entropy of the two softmaxes.
  */
 #ifndef TRAIN_PROPAGATION_H
 #define TRAIN_PROPAGATION_H

@@ -1,7 +1,7 @@
+/* Results that a run has finished besides the session's own memory, for checkpoints: named blocks
+ * of bytes. */
+
 /*
- * Results that a run has finished besides the session's own memory, for checkpoints: named blocks
- * of bytes.
- *
  * After the rounds over all edges a run tries other things (trials over other edges, a course over
  * the best of them). A resumed run repeats these steps and takes their results from here instead of
  * training again.

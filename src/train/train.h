@@ -1,8 +1,6 @@
-/*
- * Trains one model on one problem: epochs, selection by validation, restoring the best parameters,
+/* Trains one model on one problem: epochs, selection by validation, restoring the best parameters,
  * and one reading of the test labels at the end. A session holds everything that a training
- * procedure needs; models that alternate phases use the same pieces.
- */
+ * procedure needs; models that alternate phases use the same pieces. */
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 

@@ -1,6 +1,6 @@
+/* A simulated card for machines without one: the parts of CUDA that src/cuda uses, on the host. */
+
 /*
- * A simulated card for machines without one: the parts of CUDA that src/cuda uses, on the host.
- *
  * A kernel's threads are fibres that take turns; they switch at barriers and where lanes of a warp
  * exchange numbers. So a missing barrier, a lane left out of an exchange or a sum over the wrong
  * lanes gives wrong numbers or a deadlock here too. The order of threads and blocks alternates

@@ -1,8 +1,6 @@
-/*
- * Fuzzes the public interface: an input is a list of calls, three bytes each (the call and two
+/* Fuzzes the public interface: an input is a list of calls, three bytes each (the call and two
  * arguments), that a custom model makes while it records; then it trains, predicts and scores
- * edges.
- */
+ * edges. */
 #include "consm.h"
 
 #include <stdlib.h>

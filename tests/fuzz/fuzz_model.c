@@ -1,6 +1,6 @@
+/* Fuzzes model files: whatever loads must answer queries and predict on a small graph. */
+
 /*
- * Fuzzes model files: whatever loads must answer queries and predict on a small graph.
- *
  * An input is a model (its first byte), then changes to that model's file (eleven bytes: where, how
  * many, what), which is sealed again, so that no checksum rejects it. The models are trained here,
  * because stored files would be refused by the next version. From 128 on, the rest of the input is

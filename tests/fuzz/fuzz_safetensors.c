@@ -1,8 +1,6 @@
-/*
- * Fuzzes safetensors: the container, and datasets in it. What is accepted must be safe to read. An
+/* Fuzzes safetensors: the container, and datasets in it. What is accepted must be safe to read. An
  * input that begins with { is a header and, after a line of ====, its data; the length prefix is
- * filled in, because no mutation would guess it.
- */
+ * filled in, because no mutation would guess it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/*
- * Fuzzes without libFuzzer and without sanitizers, for many executions. Takes the files of the
+/* Fuzzes without libFuzzer and without sanitizers, for many executions. Takes the files of the
  * given folders, changes a few bytes, inserts, removes, joins two of them, and calls the target as
  * often as the time allows. It measures no coverage; it starts from what libFuzzer found. An input
- * that ends the process is left in the file named second.
- *
+ * that ends the process is left in the file named second. */
+
+/*
  * usage: fuzz SECONDS FOUND FOLDER…
  */
 #include <dirent.h>

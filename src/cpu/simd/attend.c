@@ -1,8 +1,9 @@
 /* Attention in one walk over a row's entries: scores of the two ends, softmax (or a gate), dropout
- * and the weighted sum; and the walk over columns for its gradient. Weights exist for a piece of a
- * few hundred entries at a time, in the first-level cache, and are computed again in the backward
- * pass. Several short rows form one piece; a long row is cut into several, always at the same
- * places, so that the division among threads changes nothing. */
+ * and the weighted sum; and the walk over columns for its gradient. */
+
+/* Weights exist for a piece of a few hundred entries at a time, in the first-level cache, and are
+ * computed again in the backward pass. Several short rows form one piece; a long row is cut into
+ * several, always at the same places, so that the division among threads changes nothing. */
 #include "cpu/simd/spmm.h"
 #include "cpu/simd/vmath.h"
 

@@ -1,9 +1,11 @@
 /* Vectors of the instruction set that this file is compiled for, with GCC's vector extension (also
  * in clang). Intrinsics appear only where the extension lacks an operation: fused multiply-add,
- * square root, the high half of a product.
- *
+ * square root, the high half of a product. */
+
+/*
  * Fused multiply-adds are always explicit, never left to the compiler, so that equal expressions
- * compute equal bits. */
+ * compute equal bits.
+ */
 #ifndef CPU_SIMD_VEC_H
 #define CPU_SIMD_VEC_H
 

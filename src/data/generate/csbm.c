@@ -1,6 +1,6 @@
+/* The contextual stochastic block model. */
+
 /*
- * The contextual stochastic block model.
- *
  * The number of edges between every two classes is fixed first, so that edge homophily is exactly
  * as requested; then that many distinct pairs are drawn in each block. If a block needs more than
  * half of its pairs, they are selected in one pass over all; otherwise they are drawn against a

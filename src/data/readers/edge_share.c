@@ -1,6 +1,6 @@
+/* Reads a share of an edge list, in two passes over the file. */
+
 /*
- * Reads a share of an edge list, in two passes over the file.
- *
  * First every process counts how often its blocks name each node; the sums decide who owns which
  * nodes and how much room their entries need. Then edges are sent in turns: in each, process p
  * reads block turn·P + p, so that they arrive in file order, which decides the weight of a repeated

@@ -1,8 +1,6 @@
-/*
- * Feature tables as text: features.csv, or the feature columns of nodes.csv. Numbers are stored
+/* Feature tables as text: features.csv, or the feature columns of nodes.csv. Numbers are stored
  * densely, at most four bytes per byte of the file, and made sparse if mostly zero. Other cells
- * become features by a recipe (data/table/recipe.h), at most 50 per column.
- */
+ * become features by a recipe (data/table/recipe.h), at most 50 per column. */
 #ifndef DATA_READERS_FEATURE_TEXT_H
 #define DATA_READERS_FEATURE_TEXT_H
 

@@ -1,7 +1,7 @@
+/* The text files of Geom-GCN (Pei et al. 2020): out1_graph_edges.txt, a directed edge per line, and
+ * out1_node_feature_label.txt with id, features and label, tab-separated, each with a header. */
+
 /*
- * The text files of Geom-GCN (Pei et al. 2020): out1_graph_edges.txt, a directed edge per line, and
- * out1_node_feature_label.txt with id, features and label, tab-separated, each with a header.
- *
  * The feature column is a list of 0/1 values in most sets, and of the indices of the ones in film.
  * Ten splits come as NAME_split_0.6_0.2_I.npz, in the folder, in its splits/, or in ../splits/.
  */

@@ -1,8 +1,6 @@
-/*
- * GEXF 1.1 to 1.3 as Gephi and networkx write it: <attributes class="node"> name the attributes,
+/* GEXF 1.1 to 1.3 as Gephi and networkx write it: <attributes class="node"> name the attributes,
  * <attvalue for="0" value="…"/> give them. Dynamic data (spells, dynamic attributes) is read
- * without its time.
- */
+ * without its time. */
 #include "data/readers/graph_maker.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
-/*
- * GML (Himsolt 1996) as networkx, igraph and Newman's collection write it: keys and values, lists
+/* GML (Himsolt 1996) as networkx, igraph and Newman's collection write it: keys and values, lists
  * in square brackets. Edges name nodes by id. Nodes are named by their label if all labels are
- * different, so the class is not called label here. Lists inside nodes (graphics) are ignored.
- */
+ * different, so the class is not called label here. Lists inside nodes (graphics) are ignored. */
 #include "data/readers/graph_maker.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/*
- * Shared by the graph formats of other programs (GraphML, GEXF, GML, node-link JSON, Pajek,
+/* Shared by the graph formats of other programs (GraphML, GEXF, GML, node-link JSON, Pajek,
  * adjacency lists): nodes with attributes and edges with weights arrive in any order and become a
- * dataset at the end.
- *
+ * dataset at the end. */
+
+/*
  * Attributes are columns like those of nodes.csv: one may be the label, one the split, the others
  * become features.
  */

@@ -1,8 +1,6 @@
-/*
- * Writes a graph as GraphML, GEXF, GML or node-link JSON, for Gephi, NetworkX and others: ids,
+/* Writes a graph as GraphML, GEXF, GML or node-link JSON, for Gephi, NetworkX and others: ids,
  * direction, weights, labels, the split and features as attributes, attributes that no model reads
- * (struct notes), and what a caller adds.
- */
+ * (struct notes), and what a caller adds. */
 #ifndef DATA_READERS_GRAPH_SAVE_H
 #define DATA_READERS_GRAPH_SAVE_H
 

@@ -1,8 +1,6 @@
-/*
- * Adjacency matrices in the Matrix Market exchange format (Boisvert, Pozo and Remington 1996):
- * "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric", a size line, then
- * one entry a line, counted from 1.
- */
+/* Adjacency matrices in the Matrix Market exchange format (Boisvert, Pozo and Remington 1996):
+ * "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric", a size line, then one
+ * entry a line, counted from 1. */
 #ifndef DATA_READERS_MATRIX_MARKET_H
 #define DATA_READERS_MATRIX_MARKET_H
 

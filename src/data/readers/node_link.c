@@ -1,9 +1,7 @@
-/*
- * Node-link JSON, as written by networkx.node_link_data and d3: {"directed": false, "nodes":
+/* Node-link JSON, as written by networkx.node_link_data and d3: {"directed": false, "nodes":
  * [{"id": 0, "club": "Mr. Hi"}, …], "links": [{"source": 0, "target": 1, "weight": 4}, …]}; newer
  * versions say "edges". jansson parses it, which bounds nesting (2,048) and takes at most about 120
- * bytes per value.
- */
+ * bytes per value. */
 #include "data/readers/graph_maker.h"
 
 #include <jansson.h>

@@ -1,8 +1,6 @@
-/*
- * Text files about nodes: nodes.csv with ids, labels, splits and feature columns; a file of labels
+/* Text files about nodes: nodes.csv with ids, labels, splits and feature columns; a file of labels
  * only. Class names are sorted (numbers by value, other texts by bytes), so the order of rows does
- * not matter.
- */
+ * not matter. */
 #ifndef DATA_READERS_NODE_TEXT_H
 #define DATA_READERS_NODE_TEXT_H
 

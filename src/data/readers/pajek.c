@@ -1,7 +1,7 @@
+/* Pajek's .net, as Pajek and networkx.write_pajek write it, and networkx's adjacency lists: lines
+ * of words, some quoted. */
+
 /*
- * Pajek's .net, as Pajek and networkx.write_pajek write it, and networkx's adjacency lists: lines
- * of words, some quoted.
- *
  *   *Vertices 3                      0 1 2
  *   1 "a" 0.0 0.0 ellipse            1 3
  *   *Edges                           (adjacency: a node, then its neighbours)

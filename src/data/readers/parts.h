@@ -1,8 +1,9 @@
-/*
- * A folder written by `consm partition`, for training in parts: graph.safetensors, which is a
+/* A folder written by `consm partition`, for training in parts: graph.safetensors, which is a
  * dataset by itself, and rows.safetensors, the cleaned graph as rows of ascending columns, so that
  * a process finds its own rows without reading others. docs/reference/formats.md lists the tensors.
- *
+ * */
+
+/*
  * Opening maps both and reads what exists for every node (row starts, labels, names). Columns,
  * weights and features are read only by the process that owns them.
  */

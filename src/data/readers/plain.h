@@ -1,8 +1,6 @@
-/*
- * Plain graphs: a folder with edges.csv and optionally nodes.csv, features.{csv,svm,npy,npz} and
+/* Plain graphs: a folder with edges.csv and optionally nodes.csv, features.{csv,svm,npy,npz} and
  * dataset.json; or a bare edge list with separate files of labels and features.
- * docs/reference/formats.md has the rules with examples.
- */
+ * docs/reference/formats.md has the rules with examples. */
 #ifndef DATA_READERS_PLAIN_H
 #define DATA_READERS_PLAIN_H
 

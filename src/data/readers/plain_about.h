@@ -1,9 +1,7 @@
-/*
- * dataset.json: facts that a plain folder's tables cannot hold: {"name": "cora", "directed": false,
+/* dataset.json: facts that a plain folder's tables cannot hold: {"name": "cora", "directed": false,
  * "classes": ["A", "B"], "features": ["word1", …], "edge_attributes": ["day"]}. Every key is
  * optional. classes fixes their order and may list classes without nodes. edge_attributes are
- * columns of edges.csv that models do not read.
- */
+ * columns of edges.csv that models do not read. */
 #ifndef DATA_READERS_PLAIN_ABOUT_H
 #define DATA_READERS_PLAIN_ABOUT_H
 

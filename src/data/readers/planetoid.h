@@ -1,7 +1,7 @@
+/* The Planetoid files ind.NAME.{x,tx,allx,y,ty,ally,graph,test.index} of Cora, Citeseer and Pubmed
+ * (Yang, Cohen and Salakhutdinov 2016), pickled by Python 2. */
+
 /*
- * The Planetoid files ind.NAME.{x,tx,allx,y,ty,ally,graph,test.index} of Cora, Citeseer and Pubmed
- * (Yang, Cohen and Salakhutdinov 2016), pickled by Python 2.
- *
  * Their contents, read as in the public loaders:
  *   - allx, ally are the features and one-hot labels of nodes 0, 1, …; row k of tx, ty belongs to
  *     the node in line k of test.index. x, y are the first rows of allx, ally: the training nodes.

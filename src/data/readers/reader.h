@@ -1,7 +1,7 @@
+/* A format is a row of a table: its name, how its files are recognised, how they are read and, for
+ * some, written. */
+
 /*
- * A format is a row of a table: its name, how its files are recognised, how they are read and, for
- * some, written.
- *
  * All code about formats uses the table (data/load.c to recognise, the command for --format, --to,
  * completion and `consm help formats`), and a test compares docs/reference/formats.md with it.
  * Modelled on GDAL's drivers.

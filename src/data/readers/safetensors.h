@@ -1,7 +1,7 @@
+/* Datasets in a safetensors file, our own container: opened by mapping, without copying, so a graph
+ * of 100 million edges opens in milliseconds. docs/reference/formats.md lists the tensors. */
+
 /*
- * Datasets in a safetensors file, our own container: opened by mapping, without copying, so a graph
- * of 100 million edges opens in milliseconds. docs/reference/formats.md lists the tensors.
- *
  * Opening reads and checks labels, splits, names and sparse features. Edges and dense features are
  * not read (dataset.unchecked): dataset_graph() and every writer check them first. Files of other
  * programs (edge_index and y as I64, unaligned tensors) are copied and checked at once.

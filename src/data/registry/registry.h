@@ -1,8 +1,6 @@
-/*
- * The registered sets: where their public files are (pinned to a commit), their hashes, their
+/* The registered sets: where their public files are (pinned to a commit), their hashes, their
  * authors, and their reader. Files are in a data folder as planetoid/ind.cora.x, yandex/texas.npz,
- * geom-gcn/film/…; the user's cache has the same layout.
- */
+ * geom-gcn/film/…; the user's cache has the same layout. */
 #ifndef DATA_REGISTRY_REGISTRY_H
 #define DATA_REGISTRY_REGISTRY_H
 

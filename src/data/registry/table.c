@@ -1,6 +1,6 @@
+/* The table of public sets. */
+
 /*
- * The table of public sets.
- *
  * The hashes of the Planetoid, Geom-GCN and most Yandex files were computed from the files. Those
  * of ind.pubmed.allx, squirrel_filtered, tolokers, roman_empire, amazon_ratings and questions are
  * the ones on which several independent public records agree for these commits. wisconsin.npz has

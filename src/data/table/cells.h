@@ -1,8 +1,6 @@
-/*
- * The feature columns of a table as cells: a number if a cell is one, otherwise its text.
+/* The feature columns of a table as cells: a number if a cell is one, otherwise its text.
  * data/table/recipe.h makes features from them. A table of numbers only costs its numbers; every
- * other cell costs 16 bytes, and each different text is stored once.
- */
+ * other cell costs 16 bytes, and each different text is stored once. */
 #ifndef DATA_TABLE_CELLS_H
 #define DATA_TABLE_CELLS_H
 

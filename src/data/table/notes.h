@@ -1,8 +1,6 @@
-/*
- * Attributes that no model reads, as text: columns of an edge list besides its ends and weight, and
+/* Attributes that no model reads, as text: columns of an edge list besides its ends and weight, and
  * ignored columns of nodes. They are kept only for a command that writes the graph again (`consm
- * convert`, `consm predict --graph`).
- */
+ * convert`, `consm predict --graph`). */
 #ifndef DATA_TABLE_NOTES_H
 #define DATA_TABLE_NOTES_H
 

@@ -1,6 +1,6 @@
+/* Reads pickles without Python and without trusting them. */
+
 /*
- * Reads pickles without Python and without trusting them.
- *
  * A pickle is a program for a stack machine that may call anything. This machine (protocols 0 to 5)
  * supports only SciPy CSR matrices, NumPy arrays and dictionaries of lists. It calls nothing: the
  * few allowed names (numpy's _reconstruct, scipy's csr_matrix, …) are built-in constructors; every

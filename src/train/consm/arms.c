@@ -1,14 +1,15 @@
 /* Chooses by validation what was left open: how strongly coefficients pull (λ), over which edges
  * (the share ζ, or all), whether confident predictions serve as labels (guesses), and whether the
- * entropy of unlabelled predictions joins the loss (entropy.c). Every choice is an arm. All arms
- * start from one point with one round's coefficients; the best by validation get more updates, and
- * one stays for all rounds. λ = 0 is among them, so a GNN that gains nothing from coefficients
- * trains without.
- *
- * Order: strengths are compared first, over the most confident edges; the best one is then tried
+ * entropy of unlabelled predictions joins the loss (entropy.c). Every combination is an arm. */
+
+/* All arms start from one point with one round's coefficients; the best by validation get more
+ * updates, and one stays for all rounds. λ = 0 is among them, so a GNN that gains nothing from
+ * coefficients trains without. */
+
+/* Order: strengths are compared first, over the most confident edges; the best one is then tried
  * over all edges; then guesses join, without pull and with the best pull. Guesses help later than a
- * pull does: an early look would end them, so they join late and get some credit. The entropy joins
- * at the same time, with the best pull and without credit. */
+ * pull does, so they join late and get some credit. The entropy joins at the same time, with the
+ * best pull and without credit. */
 #include "train/consm/consm.h"
 
 #include "base/clock.h"

@@ -1,14 +1,16 @@
 /* Trains on the graph without distrusted edges (--drop-share). This is not in the paper; it is an
  * arm like the others, chosen by validation. It is tried after the rounds over all edges, and only
- * if trust expects a noticeable share of the edges to join two classes.
- *
+ * if trust expects a noticeable share of the edges to join two classes. */
+
+/*
  * A GNN that merely continues keeps what it learned from wrong edges, so the GNN starts anew. The
  * best candidate (except the MLP, which ignores edges) warms up without the 10, 25 or 40 % of the
  * edges with the least trust. The share that validates best after two fifths of the warm-up is
  * trained to its end. With that share the next two candidates warm up as well, and the current GNN
  * continues for a round. If the best of these validates as well as the warm-up over all edges did,
  * it goes through the rounds, each of which decides anew which edges are kept. The result must
- * validate better than the whole run over all edges; otherwise the run is that one, to the bit. */
+ * validate better than the whole run over all edges; otherwise the run is that one, to the bit.
+ */
 #include "train/consm/consm.h"
 
 #include <math.h>

@@ -1,12 +1,14 @@
 /* Messages over other edges than the graph's; not in the paper. Edges with the least trust carry no
  * messages, pairs with the most trust do. The GNN's matrices are made from these. Matching,
- * witnesses and the propagation loss see all edges, so that an edge may come back.
- *
+ * witnesses and the propagation loss see all edges, so that an edge may come back. */
+
+/*
  * A trained model selects edges by thresholds on trust. Trust needs predictions, and predictions
  * need messages: starting from predictions over all edges, each decides the other three times, with
  * one threshold the first time and another one then. The model file holds all of this, so a saved
  * model repeats its answers to the bit, and an edge of a new graph is judged only by its
- * surroundings. */
+ * surroundings.
+ */
 #include "train/consm/consm.h"
 
 #include "match/prune.h"

@@ -1,10 +1,12 @@
-/* Messages over pairs without an edge (--add-share), not in the paper; an arm like the others.
- *
+/* Messages over pairs without an edge (--add-share), not in the paper; an arm like the others. */
+
+/*
  * Pairs that are close in the model's embedding or in their features, with the largest trust, may
  * be missing edges. It is tried after clean_arm.c, on sparse graphs, and works the same way. The
  * GNN warms up anew with one or three pairs per ten edges. The number that validates best after two
  * fifths of the warm-up continues, and goes through the rounds if it validates as well as the
- * previous warm-up. The result must validate better than the previous one. */
+ * previous warm-up. The result must validate better than the previous one.
+ */
 #include "train/consm/consm.h"
 
 #include "train/edge_trust.h"

@@ -1,11 +1,13 @@
-/* The student (--student), not in the paper.
- *
+/* The student (--student), not in the paper. */
+
+/*
  * The candidates that were trained to the end vote on every node without a label. The chosen
  * network then trains again from scratch on the given labels and these votes. It replaces the
  * winner unless it validates clearly worse (self-training with a committee: Blum and Mitchell 1998,
  * Hinton et al. 2015). Validation nodes keep their role and labels, so the comparison is fair; no
  * other label is read. If the student was taken, its votes also teach networks trained from scratch
- * later: those over other edges (clean_trial.c) and a refit on all labels. */
+ * later: those over other edges (clean_trial.c) and a refit on all labels.
+ */
 #include "train/consm/consm.h"
 #include "train/folds.h"
 

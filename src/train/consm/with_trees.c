@@ -1,10 +1,12 @@
-/* Boosted trees (train/trees.c) beside ConSM's candidate networks; not in the paper.
- *
+/* Boosted trees (train/trees.c) beside ConSM's candidate networks; not in the paper. */
+
+/*
  * If features are a table of numbers, trees often predict better than any network (Tang et al.,
  * GADBench, NeurIPS 2023). They cannot be a backbone, because ConSM's losses need gradients. They
  * train once, with their own defaults, on the same training labels. They vote on what the student
  * learns. If they validate better than ConSM's final model, they make the predictions; ConSM always
- * scores the edges. */
+ * scores the edges.
+ */
 #include "train/consm/consm.h"
 
 #include "backends/plugin.h"
