@@ -165,7 +165,7 @@ consm_status model_trust(struct edge_trust *out, const struct consm_model *model
     if (!model->members)
         return model_each_session(model, problem, backend, hear_plain, out);
     TRY(model_each_session(model, problem, backend, hear_trust, &to));
-    if (to.weight > 0) {
+    if (to.sum) {
         for (int64_t e = 0, m = out->edges->count; e < m; e++) {
             out->score[e] = (float)(to.sum[e] / to.weight);
             out->low[e] = (float)(to.sum[m + e] / to.weight);

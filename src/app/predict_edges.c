@@ -66,7 +66,7 @@ static consm_status copy_trust(struct edge_trust *out, const struct edge_trust *
         out->low[e] = whole->low[at];
         out->high[e] = whole->high[at];
         out->kept[e] = whole->kept[at];
-        if (out->witness)
+        if (whole->witness)
             memcpy(out->witness + e * WITNESSES, whole->witness + at * WITNESSES,
                    WITNESSES * sizeof *out->witness);
     }

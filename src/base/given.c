@@ -3,14 +3,11 @@
 
 #include <string.h>
 
-consm_status given(const char *function, const char *names, const void *const *pointer, int count)
+void given_fail(const char *function, const char *names, int index)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < index; i++) {
+        names += strcspn(names, ",");
         names += strspn(names, ", ");
-        size_t length = strcspn(names, ",");
-        if (!pointer[i])
-            return status_fail(CONSM_EINVAL, "%s: %.*s is NULL", function, (int)length, names);
-        names += length;
     }
-    return CONSM_OK;
+    status_fail(CONSM_EINVAL, "%s: %.*s is NULL", function, (int)strcspn(names, ","), names);
 }

@@ -10,7 +10,19 @@
     given(__func__, #__VA_ARGS__, (const void *const[]){__VA_ARGS__}, \
           (int)(sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *)))
 
-/* names: the arguments as written in the call. */
-consm_status given(const char *function, const char *names, const void *const *pointer, int count);
+/* Fails with the name of the argument with that index. names: the arguments as written. */
+void given_fail(const char *function, const char *names, int index);
+
+/* Inline, so that static analyzers see which pointers cannot be NULL after it. */
+static inline consm_status given(const char *function, const char *names,
+                                 const void *const *pointer, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!pointer[i]) {
+            given_fail(function, names, i);
+            return CONSM_EINVAL;
+        }
+    return CONSM_OK;
+}
 
 #endif
