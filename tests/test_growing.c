@@ -315,7 +315,7 @@ static void changes_outlive_a_new_base(void **state)
             }
             const struct consm_dataset *before = g->now->base;
             OK(base_build(g, from));
-            assert_true(g->now->base != before && g->now->changes > 0);
+            assert_true(g->now->base != before && g->now->changed.count > 0);
             assert_true(g->now->base->data->nodes == from->nodes);
             version_release(g, from);
             check(t, g, &p, &one, 1);

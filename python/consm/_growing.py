@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ctypes import byref, c_int64
-from typing import TYPE_CHECKING, Any, Hashable, Iterable, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class GrowingGraph:
         self._handle = _lib.Handle(_lib.lib.consm_graph_free)
         _run.run(_lib.lib.consm_graph_new, _lib.Out(self._handle), graph._dataset())
         self._handle.needs = graph
+        self._numbered = graph.node_ids is None  # its nodes have numbers, not ids
 
     @property
     def n_nodes(self) -> int:
@@ -90,8 +91,9 @@ class GrowingGraph:
         _lib.call(_lib.lib.consm_graph_set_features, self._handle.pointer, places.ctypes.data, byref(rows))
         del keep
 
-    def add_edges(self, edges: Iterable[tuple[Hashable, Hashable]], weight: Optional[ArrayLike] = None) -> None:
-        """Adds undirected edges between nodes, given by id. An existing edge gets the new weight."""
+    def add_edges(self, edges: Union[Iterable[tuple[Hashable, Hashable]], Array], weight: Optional[ArrayLike] = None) -> None:
+        """Adds undirected edges between nodes, given by id: pairs, or an array (m, 2). An existing edge gets the
+        new weight."""
         source, target = self._ends(edges)
         weights = None if weight is None else np.ascontiguousarray(weight, np.float32)
         if weights is not None and weights.shape != source.shape:
@@ -99,8 +101,8 @@ class GrowingGraph:
         _lib.call(_lib.lib.consm_graph_add_edges, self._handle.pointer, source.ctypes.data, target.ctypes.data,
                   None if weights is None else weights.ctypes.data, len(source))
 
-    def remove_edges(self, edges: Iterable[tuple[Hashable, Hashable]]) -> None:
-        """Removes edges. A pair that is not an edge is an error."""
+    def remove_edges(self, edges: Union[Iterable[tuple[Hashable, Hashable]], Array]) -> None:
+        """Removes edges, given as for add_edges. A pair that is not an edge is an error."""
         source, target = self._ends(edges)
         _lib.call(_lib.lib.consm_graph_remove_edges, self._handle.pointer, source.ctypes.data, target.ctypes.data,
                   len(source))
@@ -111,8 +113,16 @@ class GrowingGraph:
         _run.run(_lib.lib.consm_graph_dataset, _lib.Out(made), self._handle)
         return Graph._from_handle(made)
 
-    def _ends(self, edges: Iterable[tuple[Hashable, Hashable]]) -> tuple[Array, Array]:
-        pairs = list(edges)
+    def _ends(self, edges: Union[Iterable[tuple[Hashable, Hashable]], Array]) -> tuple[Array, Array]:
+        """The numbers of both ends. An array of numbers, (m, 2), needs no look-up by id."""
+        given: Any = edges if isinstance(edges, np.ndarray) else list(edges)
+        if self._numbered and len(given) and (isinstance(given, np.ndarray) or all(type(end) is int for end in given[0])):
+            numbers = np.asarray(given)
+            if numbers.dtype.kind == "i" and numbers.shape[1:] == (2,) and numbers.min() >= 0 \
+                    and numbers.max() < self.n_nodes:
+                ends = np.ascontiguousarray(numbers.T, np.int64)
+                return ends[0], ends[1]
+        pairs = given.tolist() if isinstance(given, np.ndarray) else given
         return self.places([a for a, _ in pairs]), self.places([b for _, b in pairs])
 
 

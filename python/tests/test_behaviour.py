@@ -368,6 +368,27 @@ def test_unknown_nodes_are_named(world, fitted):
         consm.GraphClassifier("mlp", epochs=2).fit(world.x, world.truth).predict(world.x, nodes=[1])
 
 
+def test_edges_of_a_growing_graph_may_be_an_array(world):
+    g = world.graph()
+    def grown(edges):
+        growing = consm.GrowingGraph(g)
+        growing.add_edges(edges)
+        return growing
+    pairs = [(0, 7), (9, 3), (2, world.n - 1)]
+    fitted = consm.GCNClassifier(epochs=2, random_state=0).fit(g, world.y)
+    expected = fitted.predict_proba(grown(pairs), nodes=[0, 2, 9])
+    assert not np.array_equal(expected, fitted.predict_proba(g, nodes=[0, 2, 9]))
+    for other in (np.array(pairs), np.array(pairs, np.int32), iter(pairs), [(str(a), b) for a, b in pairs],
+                  [(0, 7), (9, "3"), (2, world.n - 1)]):
+        assert np.array_equal(fitted.predict_proba(grown(other), nodes=[0, 2, 9]), expected)
+    growing = grown(np.array(pairs))
+    growing.remove_edges(np.array(pairs[:2]))
+    assert np.array_equal(fitted.predict_proba(growing, nodes=[2]), fitted.predict_proba(grown(pairs[2:]), nodes=[2]))
+    for bad in ([(0, world.n)], np.array([(0, -1)]), [(0, 1.5)]):
+        with pytest.raises(consm.ConsmKeyError, match='no node'):
+            growing.add_edges(bad)
+
+
 def test_a_growing_graph_answers_as_its_snapshot(world, fitted):
     g = world.graph(node_ids=world.ids)
     growing = consm.GrowingGraph(g)

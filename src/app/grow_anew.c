@@ -84,10 +84,7 @@ done:
 
 bool version_joins(const struct version *v)
 {
-    bool tables = v->base->data->cells && v->chunks > 0;
-    for (int64_t i = 0; i < v->chunks; i++)
-        tables = tables || ((struct consm_dataset *)v->chunk[i]->thing)->data->recipe;
-    return !tables && !(v->base->data->cells && v->changes > 0);
+    return !v->tables && !(v->base->data->cells && v->changed.count > 0);
 }
 
 consm_status version_dataset(struct consm_dataset **out, const struct version *v)
@@ -96,7 +93,7 @@ consm_status version_dataset(struct consm_dataset **out, const struct version *v
     const struct dataset *base = v->base->data;
     struct gathered g = {0};
     *out = NULL;
-    if (v->changes == 0) {
+    if (v->changed.count == 0) {
         *out = dataset_hold(v->base);
         return CONSM_OK;
     }

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static void free_dataset(void *thing)
-{
-    consm_dataset_free(thing);
-}
-
 /* Makes the caller's rows a chunk of the next version, which owns *made. */
 static consm_status take_rows(const struct consm_dataset **made, struct version *next,
                               const struct consm_arrays *rows, int64_t least, int64_t most)
@@ -34,7 +29,8 @@ static consm_status take_rows(const struct consm_dataset **made, struct version 
     given.borrow = 0;
     TRY(consm_dataset_from_arrays(&chunk, &given));
     *made = chunk;
-    TRY(version_share(&next->chunk, &next->chunks, chunk, free_dataset));
+    TRY(delta_keep(&next->changed, chunk));
+    next->tables = next->tables || chunk->data->recipe;
     if (given.columns != 0 && !base->recipe)
         return status_fail(CONSM_EINVAL, "%s is not a table: expected features, not columns",
                            base->name);
@@ -93,9 +89,9 @@ static consm_status add_nodes(void *ctx, struct version *next)
     TRY(take_rows(&chunk, next, n->rows, 1, INT32_MAX - next->nodes));
     TRY(check_ids(n->graph, next, chunk->data));
     for (int64_t i = 0; i < chunk->data->nodes; i++) {
-        TRY(version_touch(&c, next, n->first + i));
+        TRY(delta_touch(&c, &next->changed, n->first + i));
         c->row = c->place = c->labelled = true;
-        c->chunk = c->home = (int32_t)(next->chunks - 1);
+        c->chunk = c->home = chunk;
         c->at = c->seat = (int32_t)i;
         c->label = chunk->data->label[i];
     }
@@ -137,9 +133,9 @@ static consm_status set_features(void *ctx, struct version *next)
     TRY(take_rows(&chunk, next, n->rows, 1, INT32_MAX));
     for (int64_t i = 0; i < chunk->data->nodes; i++) {
         TRY(check_node(next, n->number[i]));
-        TRY(version_touch(&c, next, n->number[i]));
+        TRY(delta_touch(&c, &next->changed, n->number[i]));
         c->place = true;
-        c->chunk = (int32_t)(next->chunks - 1);
+        c->chunk = chunk;
         c->at = (int32_t)i;
     }
 done:
@@ -171,7 +167,7 @@ static consm_status set_labels(void *ctx, struct version *next)
         if (l->label[i] >= classes)
             TRY(status_fail(CONSM_EINVAL, "label %lld is %d: expected -1 to %d", (long long)i,
                             l->label[i], classes - 1));
-        TRY(version_touch(&c, next, l->number[i]));
+        TRY(delta_touch(&c, &next->changed, l->number[i]));
         c->labelled = true;
         c->label = l->label[i] < 0 ? -1 : l->label[i];
     }

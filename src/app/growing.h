@@ -2,31 +2,14 @@
 
 /*
  * Its state at one moment is a version, which never changes: a base, plus the changes of every node
- * since. A writer makes the next version from the last one, at the cost of the change; readers keep
- * the version they started with. After many changes a thread builds a new base, while readers and
- * writers continue.
+ * since (app/delta.h). A writer makes the next version from the last one, at the cost of the
+ * change; readers keep the version they started with. After many changes a thread builds a new
+ * base, while readers and writers continue.
  */
 #ifndef APP_GROWING_H
 #define APP_GROWING_H
 
-#include "app/objects.h"
-
-/* Something that several versions share. */
-struct shared {
-    int owners; /* under the graph's lock */
-    void *thing;
-    void (*release)(void *thing);
-};
-
-/* The changes of a node. */
-struct change {
-    int32_t node; /* -1: an empty slot of the table */
-    bool row, place, labelled;
-    struct csr_row edges; /* row: all its current edges */
-    int32_t chunk, at;    /* place: its features are row `at` of that chunk */
-    int32_t home, seat;   /* of a node that the base lacks: its chunk and its row there */
-    int32_t label;        /* labelled: its class, -1 unknown */
-};
+#include "app/delta.h"
 
 struct version {
     int owners; /* under the graph's lock */
@@ -34,12 +17,8 @@ struct version {
     struct consm_dataset *base; /* held */
     const struct prepared *prepared;
     int64_t nodes, edges; /* undirected */
-    struct change *table; /* (slots) by node, open addressing */
-    int64_t slots, changes;
-    struct shared **chunk; /* (chunks) datasets of rows that were added or set, in order */
-    int64_t chunks;
-    struct shared **block; /* (blocks) memory of the rows of edges */
-    int64_t blocks;
+    struct delta changed; /* since the base */
+    bool tables;          /* some rows came with a recipe, which cannot be joined to the base */
 };
 
 struct consm_graph {
@@ -49,7 +28,8 @@ struct consm_graph {
     struct names *added; /* under `lock`: ids of added nodes; NULL: nodes have no ids */
     int64_t *number;     /* (ids) the node with that id; version_id() checks it, because */
     size_t room;         /* a failed call leaves its ids here */
-    int64_t most;        /* number of changes after which a new base is built */
+    int64_t most;        /* a new base is built after this many nodes changed, */
+    size_t most_bytes;   /* or when the changes keep this much memory */
     bool aside;          /* by a thread of its own; tests turn that off */
     bool building;       /* under `lock`: a new base is being built */
     bool to_join;        /* under `lock`: `builder` was started and not joined yet */
@@ -83,16 +63,6 @@ consm_status version_dataset(struct consm_dataset **out, const struct version *v
  * pays. A failure changes nothing. One writer at a time; readers continue meanwhile. */
 consm_status version_write(struct consm_graph *g,
                            consm_status (*change)(void *ctx, struct version *next), void *ctx);
-/* For change(): where to record a node's changes, valid until the next call; and a chunk or a block
- * to add to the version, which takes ownership, also on failure. */
-consm_status version_touch(struct change **out, struct version *next, int64_t number);
-consm_status version_share(struct shared ***list, int64_t *count, void *thing,
-                           void (*release)(void *thing));
-
-/* Shares with `anew` the chunks and blocks that `now` has beyond the version `from`. */
-consm_status version_share_after(struct version *anew, const struct version *from,
-                                 const struct version *now, struct consm_graph *g);
-
 /* grow_base.c: begins with a new base if there are many changes, after a write. */
 void base_renew(struct consm_graph *g);
 /* Waits until no base is being built. */
