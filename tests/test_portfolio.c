@@ -1,5 +1,6 @@
 /* ConSM's candidate backbones: the table, the user's settings, what a graph allows, how long each
  * is trained and which are dropped. */
+#include "backends/open.h"
 #include "check.h"
 #include "train/consm/consm.h"
 #include "training.h"
@@ -150,6 +151,61 @@ static void the_rungs_are_climbed(void **state)
     scene_close(&scene);
 }
 
+static size_t free_bytes = 1 << 30;
+static size_t room_of(struct backend *b)
+{
+    (void)b;
+    return free_bytes;
+}
+
+/* The validation loss and the candidates of a run on a backend with that free memory; 0: it shares
+ * the host's. */
+static void train_with_room(struct train_result *result, const struct scene *scene, size_t room)
+{
+    struct backend *backend;
+    struct session *s;
+    const struct model_def *model;
+    OK(model_find(&model, "consm"));
+    struct train_options options = {.model = model, .seed = 1, .config = consm_config()};
+    options.config.warmup = 130;
+    options.config.rounds = 1;
+    options.config.gnn_steps = 5;
+    options.config.match_steps = 2;
+    OK(backend_open(&backend, NULL, 2));
+    const struct backend_kind *plain = backend->kind;
+    struct backend_kind roomy = *plain;
+    roomy.room = room_of;
+    free_bytes = room;
+    if (room > 0)
+        backend->kind = &roomy;
+    OK(session_new(&s, &scene->problem, &options, backend));
+    OK(session_train(s, result));
+    session_free(s);
+    backend->kind = plain;
+    backend_close(backend);
+}
+
+/* A card keeps the candidates' programs between rungs. They go on where they were. */
+static void kept_programs_change_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result kept, made;
+    scene_small(&scene);
+    train_with_room(&kept, &scene, 1 << 30);
+    train_with_room(&made, &scene, 0);
+    assert_int_equal(kept.candidates, made.candidates);
+    for (int i = 0; i < made.candidates; i++) {
+        assert_string_equal(kept.candidate[i].settings, made.candidate[i].settings);
+        assert_int_equal(kept.candidate[i].updates, made.candidate[i].updates);
+        assert_true(kept.candidate[i].val == made.candidate[i].val);
+    }
+    assert_true(kept.student.val == made.student.val);
+    assert_true(kept.loss == made.loss && kept.val_acc == made.val_acc);
+    assert_int_equal(kept.best_epoch, made.best_epoch);
+    scene_close(&scene);
+}
+
 /* A candidate whose loss becomes infinite is dropped; the others continue. */
 static void who_diverges_is_given_up(void **state)
 {
@@ -197,6 +253,7 @@ int main(void)
         cmocka_unit_test(graphs_and_labels_decide_who_takes_part),
         cmocka_unit_test(labels_stretch_the_warm_up),
         cmocka_unit_test(the_rungs_are_climbed),
+        cmocka_unit_test(kept_programs_change_nothing),
         cmocka_unit_test(who_diverges_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

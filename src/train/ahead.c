@@ -40,7 +40,9 @@ static bool possible(const struct session *s)
 consm_status ahead_open(struct session *s)
 {
     consm_status st = CONSM_OK;
-    if (!possible(s))
+    bool opened = s->ahead.opened;
+    s->ahead.opened = true;
+    if (opened || !possible(s))
         return CONSM_OK;
     TRY(index_new(&s->ahead.rows, s->judge.rows, s->problem->nodes));
     TRY(index_set(s->ahead.rows, s->judge.node));

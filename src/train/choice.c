@@ -2,6 +2,7 @@
 #include "train/choice.h"
 
 #include "program/boost.h"
+#include "train/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,10 +18,17 @@ void choice_fold_free(struct choice_fold *f)
     *f = (struct choice_fold){0};
 }
 
+void trial_free(struct trial *t)
+{
+    session_free(t->open);
+    t->open = NULL;
+    snapshot_free(&t->at);
+}
+
 void choice_free(struct candidate_choice *c)
 {
     for (int64_t i = 0; c && i < TRAIN_MOST_CANDIDATES; i++)
-        snapshot_free(&c->trial[i].at);
+        trial_free(&c->trial[i]);
     if (c) {
         snapshot_free(&c->student.at);
         choice_fold_free(&c->fold);
@@ -52,7 +60,7 @@ void choice_order(struct candidate_choice *c)
 void choice_keep(struct candidate_choice *c, int64_t count)
 {
     for (int64_t i = count; i < c->count; i++)
-        snapshot_free(&c->trial[i].at);
+        trial_free(&c->trial[i]);
     c->count = c->count < count ? c->count : count;
 }
 

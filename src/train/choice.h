@@ -14,7 +14,7 @@
 #include "train/train.h"
 
 /* Between two rungs a candidate is only numbers. Programs and their memory are made again, so that
- * a large graph never holds more than one. */
+ * a large graph never holds more than one; a card with enough memory keeps them. */
 struct trial {
     int64_t number;   /* of the candidate */
     double val, loss; /* the best so far, -1: none; loss is 0 unless it breaks ties */
@@ -23,6 +23,7 @@ struct trial {
     bool diverged;    /* its loss became infinite: it is out of the race */
     struct snapshot at;
     struct outlook_candidate course;
+    struct session *open; /* its programs, if they were kept; NULL: they must be made */
 };
 
 /* The same as a checkpoint holds it. */
@@ -84,6 +85,9 @@ struct candidate_choice {
 };
 
 void choice_free(struct candidate_choice *c);
+
+/* Frees a trial's numbers and programs; its results stay. */
+void trial_free(struct trial *t);
 
 /* Frees the current finalist. */
 void choice_fold_free(struct choice_fold *f);

@@ -197,7 +197,6 @@ consm_status session_rebuild(struct session *s, bool features,
         TRY(session_prepare_features(s));
     }
     TRY(start(s));
-    TRY(ahead_open(s));
 done:
     return st;
 }
@@ -251,7 +250,6 @@ consm_status session_new(struct session **out, const struct problem *problem,
         *out = s;
         return CONSM_OK;
     }
-    TRY(ahead_open(s));
     s->time_room = options->config.epochs;
     TRY(NEW(s->train_time, s->time_room));
     TRY(NEW(s->eval_time, s->time_room));

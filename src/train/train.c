@@ -45,6 +45,7 @@ consm_status session_epoch(struct session *s, int64_t number, struct progress *p
 {
     consm_status st = CONSM_OK;
     double times[2] = {0};
+    TRY(ahead_open(s));
     if (ahead_possible(s)) {
         TRY(ahead_epoch(s, number, progress));
         times[0] = s->ahead.seconds; /* both together: they ran as one */

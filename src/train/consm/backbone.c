@@ -93,6 +93,7 @@ static consm_status choose(struct config *c, int64_t i, const bool *given)
 struct field {
     struct session *s;
     struct candidate_choice *of;
+    size_t room; /* free memory of the card when it began; 0: programs are in the host's memory */
 };
 
 /* The share of the run's time that has passed. */
@@ -203,11 +204,30 @@ done:
     return st;
 }
 
+/* Takes a candidate's programs, or makes them. */
+static consm_status take_trial(struct session **out, struct field *f, struct trial *t)
+{
+    *out = t->open;
+    t->open = NULL;
+    return *out ? CONSM_OK : open_trial(out, f->s, f->s->problem, t);
+}
+
+/* Keeps a candidate's programs if less than a tenth of the card's memory is taken by all that are
+ * kept, else frees them. On a card making them takes longer than running them 50 times. */
+static void leave_trial(struct field *f, struct trial *t, struct session *trial)
+{
+    struct backend *b = f->s->backend;
+    if (f->room > 0 && b->kind->room(b) >= f->room - f->room / 10)
+        t->open = trial;
+    else
+        session_free(trial);
+}
+
 static consm_status climb(struct field *f, struct trial *t, int r)
 {
     consm_status st = CONSM_OK;
     struct session *s = f->s, *trial = NULL;
-    TRY(open_trial(&trial, s, s->problem, t));
+    TRY(take_trial(&trial, f, t));
     st = go_on(f, t, trial, rung_epochs(&s->options.config, r));
     if (st == CONSM_ENUMERIC && f->of->count > 1) { /* large steps do not suit every graph */
         t->diverged = true;
@@ -219,10 +239,11 @@ static consm_status climb(struct field *f, struct trial *t, int r)
     t->val = trial->learner.best;
     t->loss = trial->learner.best_loss;
     TRY(snapshot_take(&t->at, &trial->learner));
-    if (r == RUNGS - 1) { /* the winner keeps its session */
+    if (r == RUNGS - 1) /* the winner keeps its session */
         ((struct consm *)s->own)->winner = trial;
-        trial = NULL;
-    }
+    else
+        leave_trial(f, t, trial);
+    trial = NULL;
 done:
     session_free(trial);
     return st;
@@ -283,10 +304,11 @@ static consm_status gather_committee(struct committee *out, struct field *f)
     for (int64_t i = 0; i < f->of->count; i++) {
         if (f->of->trial[i].diverged || f->of->trial[i].at.best_step == 0)
             continue;
-        TRY(open_trial(&member, f->s, f->s->problem, &f->of->trial[i]));
+        TRY(take_trial(&member, f, &f->of->trial[i]));
         TRY(learner_restore(&member->learner));
         TRY(committee_hear(out, member));
-        session_free(member);
+        TRY(snapshot_put(&f->of->trial[i].at, &member->learner));
+        leave_trial(f, &f->of->trial[i], member);
         member = NULL;
     }
     TRY(consm_hear_trees(out, f->s));
@@ -347,6 +369,8 @@ static consm_status teach_student(struct field *f)
         struct snapshot at = winner->at;
         winner->at = student->at;
         student->at = at;
+        session_free(winner->open); /* its programs learn other targets */
+        winner->open = NULL;
         f->of->vote = vote;
         f->of->votes = f->s->problem->nodes;
         vote = NULL;
@@ -368,7 +392,7 @@ static consm_status offer_best(struct field *f)
     TRY(climb_all(f, 1));
     choice_keep(f->of, OFFERED);
     for (int64_t i = 0; i < f->of->count && !trial[i].diverged; i++) {
-        TRY(open_trial(&whole, s, s->problem, &trial[i]));
+        TRY(take_trial(&whole, f, &trial[i]));
         TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
         trial[i].val = whole->learner.best;
         trial[i].loss = whole->learner.best_loss;
@@ -468,7 +492,7 @@ consm_status consm_choose_backbone(struct session *s)
         return CONSM_OK;
     TRY(ZNEW(s->choice, 1));
     struct candidate_choice *of = s->choice;
-    struct field field = {s, of};
+    struct field field = {s, of, s->backend->kind->room ? s->backend->kind->room(s->backend) : 0};
     enter(of, s);
     if (of->entered == 0)
         TRY(status_fail(
@@ -481,9 +505,9 @@ consm_status consm_choose_backbone(struct session *s)
     if (!of->over)
         TRY(s->options.offer ? offer_best(&field) : halve(&field));
     of->over = true;
-    snapshot_free(&of->student.at);
+    trial_free(&of->student);
     for (int64_t i = 0; i < of->entered; i++)
-        snapshot_free(&of->trial[i].at);
+        trial_free(&of->trial[i]);
     if (list)
         note_standing(s);
     TRY(choose(&s->options.config, of->trial[0].number, s->options.given));

@@ -379,7 +379,6 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed, .epochs = planned(c)};
     progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
-    double since = clock_seconds();
     if (edges_all(own->edges) > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
@@ -395,7 +394,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     TRY(consm_clean_course(s, &progress, go_through_rounds));
     TRY(consm_missing_course(s, &progress, go_through_rounds));
     TRY(consm_settle_messages(s));
-    TRY(session_finish(s, result, clock_seconds() - since));
+    TRY(session_finish(s, result, clock_seconds() - own->outlook.begun));
     result->epochs = at->updates;
     result->loss = progress.loss;
     result->match = at->quality;
