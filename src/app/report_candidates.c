@@ -2,8 +2,9 @@
  * validated. */
 #include "app/report_parts.h"
 #include "base/counted.h"
-
 #include "base/number.h"
+
+#include <math.h>
 #include <stdio.h>
 
 static void add_score(struct table *t, double score)
@@ -16,20 +17,22 @@ static void add_score(struct table *t, double score)
 
 static void say_who_won(struct report *r, const struct consm_model *m)
 {
-    char text[400];
+    char text[400], lead[40] = "equals";
     int networks = m->result.candidates - (m->result.trees.rounds > 0);
     const struct train_candidate *first = m->result.candidate, *second;
     bool folds;
     double margin = train_margin(&second, &folds, &m->result);
     if (!second)
         return;
-    number_print(text, sizeof text,
-                 "From %s for the backbone, %s (number %lld) was chosen by %s: its %s is %.4f %s "
-                 "that of %s (number %lld).",
-                 COUNTED(networks, "candidate"), first->model, (long long)first->number,
-                 folds ? "cross-validation over all labels" : "validation", report_metric(m),
-                 margin < 0 ? -margin : margin, margin < 0 ? "below" : "above", second->model,
-                 (long long)second->number);
+    if (fabs(margin) >= 0.00005) /* visible in four digits */
+        number_print(lead, sizeof lead, "is %.4f %s", fabs(margin), margin < 0 ? "below" : "above");
+    number_print(
+        text, sizeof text,
+        "From %s for the backbone, %s (number %lld) was chosen by %s: its %s %s that of %s "
+        "(number %lld).",
+        COUNTED(networks, "candidate"), first->model, (long long)first->number,
+        folds ? "cross-validation over all labels" : "validation", report_metric(m), lead,
+        second->model, (long long)second->number);
     report_summary(r, text);
     if (margin < 0)
         report_summary(r, "The difference is within one standard error, and the chosen one has the "

@@ -66,7 +66,7 @@ static consm_status add_effects(struct report *r, const struct consm_explanation
         return CONSM_OK;
     struct bar_chart chart = {
         .words = {features ? "why-features" : "why-neighbours", title,
-                  features ? "Decrease of the log-odds when the feature is removed; "
+                  features ? "Decrease of the log-odds when the feature is hidden; "
                              "negative: evidence against the class."
                            : "Decrease of the log-odds when the neighbour is removed; "
                              "negative: evidence against the class.",
