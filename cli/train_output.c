@@ -187,7 +187,9 @@ static consm_status keep_aside(const char *path)
             aside);
         return CONSM_OK;
     }
-    return status_fail(CONSM_EIO, "%s: too many older models in the same folder", path);
+    return status_fail(CONSM_EIO,
+                       "%s: too many older models in the same folder: delete some, or use --force",
+                       path);
 }
 
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,

@@ -372,7 +372,7 @@ static void lists_that_are_used_again(void **state)
         put_text(s, GRAPH, entry);
     }
     put_text(s, GRAPH, ".");
-    refuses(s, CONSM_EFORMAT, "lists are used more than once");
+    refuses(s, CONSM_EFORMAT, "list belongs to several nodes");
 }
 
 /* Every file cut at every byte fails, except for the last line end of test.index. */

@@ -10,8 +10,10 @@ consm_status csr_new(struct csr **out, int64_t rows, int64_t cols, int64_t nnz, 
     struct csr *a;
     *out = NULL;
     if (rows < 0 || cols < 0 || nnz < 0 || rows >= INT32_MAX || cols >= INT32_MAX)
-        return status_fail(CONSM_ELIMIT, "a sparse matrix of %lld x %lld with %lld entries",
-                           (long long)rows, (long long)cols, (long long)nnz);
+        return status_fail(
+            CONSM_ELIMIT,
+            "a sparse matrix of %lld x %lld with %lld entries is too large or negative",
+            (long long)rows, (long long)cols, (long long)nnz);
     TRY(ZNEW(a, 1));
     a->rows = rows;
     a->cols = cols;

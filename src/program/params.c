@@ -57,7 +57,7 @@ consm_status params_add(struct params *params, int *index, const char *name, int
     if (params->limit > 0 && (rows > params->limit || cols > params->limit ||
                               rows * cols > params->limit - params->numbers))
         return status_fail(CONSM_EPROGRAM,
-                           "parameter %s is %lld x %lld, but there are only %lld numbers in all",
+                           "parameter %s is %lld x %lld, but at most %lld numbers are allowed",
                            name, (long long)rows, (long long)cols, (long long)params->limit);
     TRY(GROW(params->item, params->count, params->capacity, 1));
     struct parameter *added = &params->item[params->count];

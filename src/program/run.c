@@ -58,7 +58,7 @@ static consm_status read_arena(const float **out, struct program *p, struct node
     const char *host = p->arena.memory->host;
     *out = host ? (const float *)(host + at) : info->mirror;
     if (!*out)
-        return status_fail(CONSM_EPROGRAM, "%s was not kept", info->name);
+        return status_fail(CONSM_EPROGRAM, "the program does not keep the value of %s", info->name);
     if (!host && info->fetched != p->runs)
         TRY(p->backend->kind->download(p->backend, info->mirror, p->arena.memory, at, bytes));
     info->fetched = p->runs;

@@ -99,8 +99,8 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
             j->node[k++] = (int32_t)i;
         }
     if (j->metric == METRIC_AVERAGE_PRECISION && j->rows > 0 && !found)
-        TRY(status_fail(CONSM_EINVAL,
-                        "metric average-precision: no validation node has the positive class"));
+        TRY(status_fail(CONSM_EINVAL, "metric average-precision: no validation node has the "
+                                      "positive class; use another metric or split"));
     return CONSM_OK;
 done:
     judge_close(j);

@@ -243,7 +243,8 @@ consm_status metrics_threshold(struct decision *out, const struct predicted *p, 
     rank_class(item, spare, p, positive);
     bool reached = rank_threshold(&at, item, n, precision, recall);
     if (!reached && !rank_threshold(&at, item, n, best_precision(item, n), 0))
-        TRY(status_fail(CONSM_EINVAL, "threshold_for: no validation node has this class"));
+        TRY(status_fail(CONSM_EINVAL,
+                        "threshold_for: no validation node has this class; use another split"));
     *out = (struct decision){.made = true,
                              .positive = positive,
                              .threshold = at.threshold,

@@ -253,10 +253,11 @@ static consm_status list_edges(int32_t **from, int32_t **to, int64_t *count,
                             path, (long long)key->integer, pickle_kind_name(list)));
         /* A neighbour takes at least two bytes; one list under many keys is not a graph. */
         if ((size_t)*count + list->items->count > bytes / 2)
-            TRY(status_fail(CONSM_EFORMAT,
-                            "%s: more than %zu neighbours in a file of %zu bytes: lists are used "
-                            "more than once",
-                            path, bytes / 2, bytes));
+            TRY(status_fail(
+                CONSM_EFORMAT,
+                "%s: more than %zu neighbours, too many for a file of %zu bytes: the same "
+                "list belongs to several nodes",
+                path, bytes / 2, bytes));
         TRY(GROW(*from, *count, from_room, list->items->count));
         TRY(GROW(*to, *count, to_room, list->items->count));
         for (uint32_t i = 0; i < list->items->count; i++) {

@@ -148,7 +148,7 @@ consm_status names_add_hashed(int64_t *index, struct names *n, uint64_t hash, co
     if (*index >= 0)
         return CONSM_OK;
     if (n->count >= INT32_MAX - 1)
-        TRY(status_fail(CONSM_ELIMIT, "more than %d different names", INT32_MAX - 1));
+        TRY(status_fail(CONSM_ELIMIT, "too many different names: the limit is %d", INT32_MAX - 1));
     TRY(GROW(n->text, n->text_used, n->text_capacity, length + 1));
     TRY(GROW(n->offset, n->count, n->offset_capacity, 1));
     n->offset[n->count] = n->text_used;
