@@ -58,13 +58,14 @@ def test_labels_of_every_kind(world, graph):
         "categories": (pd.Series(pd.Categorical(np.where(known, texts, None))), np.array(["no", "yes"])),
         "nullable": (pd.Series(np.where(known, world.truth, None), dtype="Int64"), np.array([0, 1])),
         "booleans": (world.truth.astype(bool), np.array([False, True])),
+        "a series of numbers": (pd.Series(world.y), np.array([0, 1])),
         "a list": (world.y.tolist(), np.array([0, 1])),
         "a column": (world.y[:, None], np.array([0, 1])),
     }
     expected = None
     for name, (y, classes) in cases.items():
         model = consm.GCNClassifier(random_state=0, epochs=25).fit(graph, y)
-        assert (model.classes_ == classes).all(), name
+        assert (model.classes_ == classes).all() and model.classes_.dtype.kind == classes.dtype.kind, name
         guess = model.predict(graph)
         assert set(guess.tolist()) <= set(classes.tolist()), name
         if name != "booleans":

@@ -133,3 +133,21 @@ def test_a_graph_as_fit_parameter_is_left_whole(world, graph):
     from sklearn.utils.validation import _check_method_params
     kept = _check_method_params(np.arange(graph.n_nodes), {"graph": graph}, indices=np.arange(5))
     assert kept["graph"] is graph
+
+
+def test_feature_names_in(world):
+    names = ["age", "height", "weight", "income"]
+    model = consm.GCNClassifier(epochs=3, hidden=4)
+    assert list(model.fit(world.graph(feature_names=names), world.y).feature_names_in_) == names
+    assert not hasattr(model.fit(world.graph(), world.y), "feature_names_in_")
+
+
+def test_random_states_draw_the_seed(world, graph):
+    def probabilities(random_state):
+        return consm.GCNClassifier(random_state=random_state, epochs=3, hidden=4).fit(graph, world.y).predict_proba(graph)
+
+    # The seed is the next number below 2**31 - 1, as in scikit-learn.
+    drawn = int(np.random.RandomState(5).randint(2**31 - 1)), int(np.random.default_rng(5).integers(2**31 - 1))
+    assert (probabilities(np.random.RandomState(5)) == probabilities(drawn[0])).all()
+    assert (probabilities(np.random.default_rng(5)) == probabilities(drawn[1])).all()
+    assert (probabilities(None) == probabilities(0)).all() and not (probabilities(0) == probabilities(1)).all()
