@@ -39,6 +39,36 @@ static void scene_close(struct scene *s)
     consm_dataset_free(s->data);
 }
 
+/* 30 nodes of class 1 and `few` of class 0 validate, as many again of class 0 train. */
+static bool rare_with(int few, int32_t classes, int32_t positive, bool turned)
+{
+    enum { NODES = 100 };
+    int32_t label[NODES];
+    uint8_t role[NODES];
+    struct problem p = {.nodes = 30 + 2 * few, .classes = classes, .label = label, .role = role};
+    for (int i = 0; i < p.nodes; i++) {
+        label[i] = (i < 30) != turned;
+        role[i] = i < 30 + few ? SPLIT_VAL : SPLIT_TRAIN;
+    }
+    label[29] = -1;
+    return folds_rare(&p, positive);
+}
+
+/* Below ten validation nodes the smaller of two classes is rare, or the class that was named. */
+static void rare_by_hand(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        assert_true(rare_with(9, 2, -1, turned));
+        assert_false(rare_with(10, 2, -1, turned));
+        assert_true(rare_with(9, 2, turned, turned)); /* class 0, or 1 where they are turned */
+        assert_false(rare_with(10, 2, turned, turned));
+        assert_false(rare_with(9, 2, !turned, turned));
+        assert_false(rare_with(9, 3, -1, turned));
+        assert_true(rare_with(9, 3, turned, turned));
+    }
+}
+
 static void who_is_divided(void **state)
 {
     (void)state;
@@ -326,6 +356,7 @@ static void few_positives_get_a_threshold_from_folds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rare_by_hand),
         cmocka_unit_test(who_is_divided),
         cmocka_unit_test(many_labels_are_not_divided),
         cmocka_unit_test(few_positives_are_divided),
