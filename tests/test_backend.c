@@ -478,6 +478,37 @@ static void a_break_behind_the_wall_changes_nothing(void **state)
     scene_close(&scene);
 }
 
+static consm_status note_steps(void *ctx, struct session *s)
+{
+    int64_t *steps = ctx;
+    assert_false(session_ahead(s));
+    assert_int_equal(s->learner.steps, steps[0] + 3);
+    steps[0] = s->learner.steps;
+    return CONSM_OK;
+}
+
+/* Epochs that run together end where a checkpoint is due. */
+static void checkpoints_behind_the_wall_are_regular(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct far *far = far_open(1);
+    const struct model_def *model;
+    int64_t steps = 0;
+    struct outcome out;
+    scene_small(&scene);
+    OK(model_find(&model, "gcn"));
+    struct train_options o = options_for(model, 20);
+    o.checkpoint_every = 3;
+    o.checkpoint = note_steps;
+    o.checkpoint_ctx = &steps;
+    train_with(&out, &scene.problem, &o, &far->base);
+    assert_int_equal(steps, 18);
+    outcome_free(&out);
+    backend_close(&far->base);
+    scene_close(&scene);
+}
+
 /* ---- memory of a device ---- */
 
 static size_t a_gigabyte(struct backend *b)
@@ -523,6 +554,7 @@ int main(void)
         cmocka_unit_test(steps_can_be_taken_together),
         cmocka_unit_test(backends_do_not_disturb_each_other),
         cmocka_unit_test(a_break_behind_the_wall_changes_nothing),
+        cmocka_unit_test(checkpoints_behind_the_wall_are_regular),
         cmocka_unit_test(what_cannot_fit_a_device_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,11 @@ static void graphs_and_labels_decide_who_takes_part(void **state)
     int with_few = fitting(&few.problem), with_many = fitting(&many.problem);
     assert_int_equal(with_many, CONSM_CANDIDATES);
     assert_true(with_few < with_many && with_few >= CONSM_CANDIDATES / 2);
+    /* The first has exactly as many products as four plain classifiers of so many classes. */
+    struct problem classes = few.problem;
+    classes.classes = 400;
+    struct session s = {.problem = &classes, .options = {.config = consm_config()}};
+    assert_true(consm_candidate_fits(&s, 0));
     struct problem dense_problem = dense.problem;
     assert_true(fitting(&dense_problem) < with_many);
     struct csr large = *many.problem.graph;

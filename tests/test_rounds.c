@@ -330,6 +330,80 @@ static void arms_are_ordered(void **state)
         assert_int_equal(t[i].number, ((const int[]){1, 2, 3, 0, 4})[i]);
 }
 
+/* ---- what a checkpoint may hold ------------------------------------------ */
+
+static bool sound(const struct session *s)
+{
+    return s->procedure->sound(s);
+}
+
+/* Each number of a run's place at its bounds, and one beyond. `choosing` needs more than one arm.
+ */
+static void places_must_be_possible(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    struct train_result result;
+    scene_small(&scene);
+    OK(backend_open(&backend, NULL, 1));
+    for (int open = 0; open < 2; open++) {
+        struct train_options options = rounds_of("consm", 5, 4);
+        OK(config_set(&options.config, "attract", "zeta"));
+        OK(config_set(&options.config, "guesses", "no"));
+        OK(config_set(&options.config, "entropy", "0"));
+        OK(session_new(&s, &scene.problem, &options, backend));
+        OK(session_train(s, &result));
+        s->options.config.lambda = open ? NAN : 1;
+        struct consm *own = s->own;
+        struct consm_place *at = &own->place, before;
+        struct consm_arm arm[CONSM_ARMS];
+        int arms = consm_arms(arm, &s->options.config);
+        assert_int_equal(arms, open ? 4 : 1);
+        at->round = 1;
+        at->left = at->idle = at->best_round = at->arm = 0;
+        assert_true(sound(s));
+        at->choosing = 1;
+        assert_int_equal(sound(s), open);
+        at->choosing = 0;
+        before = *at;
+        const struct {
+            int64_t *number, low, high;
+        } bound[] = {{&at->begun, 0, 1},       {&at->choosing, 0, open},
+                     {&at->best_round, 0, 1},  {&at->left, 0, 4},
+                     {&at->idle, 0, 1},        {&at->before, 0, LEARNER_MOST_STEPS},
+                     {&at->arm, 0, arms - 1},  {&at->updates, 0, LEARNER_MOST_STEPS},
+                     {&at->over, 0, 1},        {&at->fork_steps, 0, LEARNER_MOST_STEPS},
+                     {&at->running, 0, 1},     {&at->fork_updates, 0, LEARNER_MOST_STEPS},
+                     {&at->look, 0, LOOKS - 1}};
+        for (size_t i = 0; i < sizeof bound / sizeof *bound; i++) {
+            for (int step = -1; step <= 2; step++) {
+                *bound[i].number = step < 1 ? bound[i].low + step : bound[i].high + step - 1;
+                if (sound(s) != (step == 0 || step == 1))
+                    fail_msg("number %zu as %lld", i, (long long)*bound[i].number);
+            }
+            *at = before;
+        }
+        at->round = 0; /* the warm-up has five updates */
+        at->left = 5;
+        assert_true(sound(s));
+        at->left = 6;
+        assert_false(sound(s));
+        *at = before;
+        at->round = 3;
+        assert_true(sound(s));
+        at->round = 4;
+        assert_false(sound(s));
+        *at = before;
+        at->quality.held_auc = 1.5;
+        assert_false(sound(s));
+        session_free(s);
+    }
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 /* ---- pairs --------------------------------------------------------------- */
 
 /* Positive pairs are two nodes of one class, negative ones of two classes, in every update mode. */
@@ -378,6 +452,7 @@ int main(void)
         cmocka_unit_test(gam_keeps_the_best_epochs_weights),
         cmocka_unit_test(ties_go_by_validations_loss),
         cmocka_unit_test(arms_are_ordered),
+        cmocka_unit_test(places_must_be_possible),
         cmocka_unit_test(pairs_are_what_they_are_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
