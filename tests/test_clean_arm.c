@@ -303,9 +303,20 @@ static void both_can_be(void **state)
     scene_close(&scene);
 }
 
+static void below_one_half_by_hand(void **state)
+{
+    (void)state;
+    const float score[] = {0.4f, 0.5f, 0.6f, 0.1f, 0.9f};
+    assert_true(consm_distrusted(score, 5) == 2 / 5.0);
+    assert_true(consm_distrusted(score, 1) == 1);
+    assert_true(consm_distrusted(score + 1, 2) == 0);
+    assert_true(consm_distrusted(score, 0) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(below_one_half_by_hand),
         cmocka_unit_test(it_is_taken_where_it_validates),
         cmocka_unit_test(given_up_it_leaves_no_trace),
         cmocka_unit_test(what_is_given_is_done),

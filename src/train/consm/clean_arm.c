@@ -45,20 +45,20 @@ static bool may_clean(const struct session *s)
            !own->own_views && !own->pulls && c->coefficients == COEFFICIENTS_TRUST;
 }
 
-/* The share of edges with a score below one half. */
-static double distrusted(const struct consm *own)
+double consm_distrusted(const float *score, int64_t count)
 {
     int64_t below = 0;
-    for (int64_t e = 0; e < own->edges->count; e++)
-        below += own->w[e] < 0.5f;
-    return own->edges->count > 0 ? (double)below / (double)own->edges->count : 0;
+    for (int64_t e = 0; e < count; e++)
+        below += score[e] < 0.5f;
+    return count > 0 ? (double)below / (double)count : 0;
 }
 
 /* The shares to try; none if hardly any edge is distrusted. NaN: by --drop-below. */
 static int list_shares(double found[SHARES], const struct session *s)
 {
     const struct config *c = &s->options.config;
-    double suspected = distrusted(s->own);
+    const struct consm *own = s->own;
+    double suspected = consm_distrusted(own->w, own->edges->count);
     int count = 0;
     if (forced(c)) {
         found[0] = c->drop_below > 0 ? NAN : c->drop_share;

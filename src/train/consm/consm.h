@@ -374,6 +374,9 @@ consm_status consm_take_course(struct session *s, struct consm_attempt *to,
 
 /* ---- clean_arm.c, missing_arm.c: whether that helps ---- */
 
+/* The share of edges with a score below one half. */
+double consm_distrusted(const float *score, int64_t count);
+
 /* After the rounds over all edges: tries the GNN without the edges of least trust and, if
  * validation improves, goes through the rounds again on the rest. */
 consm_status consm_clean_course(struct session *s, struct progress *progress,
