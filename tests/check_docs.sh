@@ -11,6 +11,8 @@ if ! command -v python3 > /dev/null; then
     exit 0
 fi
 python3 tests/docs.py "$consm" || fault "the documents"
+"$consm" help | sed -n 's/^  \([a-z]*\)  *\(.*\)/| `\1` | \2 |/p' | grep -vxFf docs/reference/command.md > "$work/found"
+[ ! -s "$work/found" ] || fault "docs/reference/command.md lacks: $(cat "$work/found")"
 # The pages of the site: each one is in the menu, and each parameter has its whole help, its default and its values.
 if python3 scripts/docs "$consm" --stage "$work/stage"; then
     (cd "$work/stage" && find . -name '*.md' ! -path './studies/results/*' -printf '%P\n') | while read -r page; do
