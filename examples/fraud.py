@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A planted fraud graph: 16,000 customers, 4,000 shops, an edge for every purchase; 160 customers (1 %)
-are frauds in rings of eight that share six shops. Customers have eight features, of which three are
-shifted for frauds; shops have the same columns, without a meaning, and no label. Half of the customers
-train, 1,000 with ten frauds test, the others validate.
+"""Writes a generated fraud graph: 16,000 customers, 4,000 shops, and an edge for every purchase.
+
+160 customers (1 %) are fraudsters, in rings of eight that share six shops. Customers have eight features;
+three of them are shifted for fraudsters. Shops have the same columns with random values, and no label. Half
+of the customers train, 1,000 others (10 of them fraudsters) test, and the rest validates.
 
 usage: fraud.py FOLDER [SEED [SHIFT [SHARE [CUSTOMERS]]]]
-       shift of the features (1), share of a fraud's purchases that go to the ring's shops (0.7),
-       how many customers (16000), with a fourth as many shops
+       shift of the features (1), share of a fraudster's purchases that go to the ring's shops (0.7),
+       number of customers (16000); there are a quarter as many shops
 """
 import itertools
 import os

@@ -193,7 +193,7 @@ def _same_rows(y: Any, X: Any) -> Optional[Array]:
 
 
 def _numbered(y: Any) -> bool:
-    """Whether y has the index that pandas gives when nobody chose one."""
+    """Whether y has the default index of pandas: 0, 1, 2, …"""
     index: Any = getattr(y, "index", None)
     return bool(type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
 

@@ -21,7 +21,7 @@ def as_numpy(value: Any, what: str) -> Array:
                               "each (fill them, as with .filled(0))")
     if isinstance(value, np.ndarray):
         return value.view(np.ndarray) if type(value) is not np.ndarray else value
-    for step in ("detach", "cpu"):  # tensors that remember gradients, or live on a card
+    for step in ("detach", "cpu"):  # tensors with gradients, or on a card
         if hasattr(value, step) and hasattr(value, "__dlpack__"):
             value = getattr(value, step)()
     if hasattr(value, "__dlpack__") and hasattr(np, "from_dlpack"):

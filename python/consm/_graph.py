@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ._types import Features, Labels, Mask, Nodes, Path
 
-# What was said about how to read a file: a pickled graph, and a model trained on it, remember it.
+# The options that a file was read with; a pickled graph and a model trained on it store them.
 _READING = ("id_column", "label_column", "weight_column", "source_column", "target_column", "ignore", "duplicates",
             "unknown_nodes")
 
@@ -139,7 +139,7 @@ class Graph:
             if value is not None:
                 parts[key] = _align.node_mask(value, key, known)
         graph = cls(parts)
-        graph._dataset()  # whatever is wrong is said now
+        graph._dataset()  # errors are raised now
         if "table" in parts:
             a = graph._lent()
             graph.n_features = parts["n_features"] = int(a.features)

@@ -17,7 +17,7 @@ class _Point(NamedTuple):
     loss: float
     validation: float
     backbone: str
-    chosen: bool  # the run went on from this candidate
+    chosen: bool  # the run continued from this candidate
 
 
 def _points(model: Any) -> list[_Point]:
@@ -35,10 +35,10 @@ def _best(validation: Array) -> Array:
 
 
 def _run_of(points: list[_Point], member: int) -> list[_Point]:
-    """Every epoch of a member: those of the candidate that it went on from, then its own."""
+    """Every epoch of a member: those of the candidate that it continued from, then its own."""
     own = [p for p in points if p.member == member and p.candidate == 0]
     before = [p for p in points if p.member == member and p.chosen and (not own or p.number <= own[0].number)]
-    if before and own and before[-1].number == own[0].number:  # told twice: the candidate's has the loss
+    if before and own and before[-1].number == own[0].number:  # stored twice: the candidate's has the loss
         own[0] = own[0]._replace(loss=before.pop().loss)
     return before + own
 

@@ -74,7 +74,7 @@ def encode(y: Array) -> tuple[Array, Array]:
     return classes, numbers
 
 
-UNSAID, TEXT, INTEGER, REAL, BOOLEAN = range(5)  # enum consm_class_kind: what a model file says of its classes
+UNSAID, TEXT, INTEGER, REAL, BOOLEAN = range(5)  # enum consm_class_kind: the type of the classes in a model file
 _KINDS = {"U": TEXT, "i": INTEGER, "u": INTEGER, "f": REAL, "b": BOOLEAN}
 
 

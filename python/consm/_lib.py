@@ -161,7 +161,7 @@ lib.consm_set_log(ctypes.cast(_ear, c_void_p), None)
 
 
 def _outside() -> int:
-    """How many frames up the first caller is that does not live in this package."""
+    """The number of frames up to the first caller outside of this package."""
     here, depth = os.path.dirname(__file__), 1
     frame = sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:

@@ -182,7 +182,7 @@ class GraphClassifier(Figures):
         >>> dict(zip("abcdef", model.predict(g).tolist()))["c"]
         'left'
         """
-        _parameters.parameters(self.method)  # an unknown method is said before anything else
+        _parameters.parameters(self.method)  # an unknown method is reported before anything else
         masks = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
         graph, labels = self._training_data(X, y)
         if graph.n_edges == 0 and self.method != "mlp":

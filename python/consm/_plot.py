@@ -20,7 +20,7 @@ def axes(ax: Any = None) -> Any:
     except ImportError:
         raise ImportError("plot_… needs matplotlib: pip install matplotlib") from None
     import sys
-    if "matplotlib.pyplot" in sys.modules or "ipykernel" in sys.modules:  # shown by whoever shows figures
+    if "matplotlib.pyplot" in sys.modules or "ipykernel" in sys.modules:  # the caller shows it
         import matplotlib.pyplot as plt
         return plt.subplots()[1]
     return Figure().add_subplot()

@@ -9,7 +9,7 @@ from ._arrays import Array
 from ._errors import ConsmValueError
 from ._explain import Explanation
 
-FEW = 10  # nodes of a class, below which figures about it are said to be uncertain
+FEW = 10  # nodes of a class, below which its metrics are called uncertain
 
 
 def wilson(hits: int, count: int) -> tuple[float, float]:

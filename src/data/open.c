@@ -49,8 +49,8 @@ static consm_status choose(int *out, const char *flag, const char *word, const c
     return status_fail(CONSM_EINVAL, "--%s %.40s: expected %s", flag, word, list);
 }
 
-/* What the user typed, then what a model remembers. A typed column has only that role. Returns the
- * bits of enum choice that are remembered. */
+/* The options that the user typed, then those that a model stores. A typed column has only that
+ * role. Returns the bits of enum choice that are remembered. */
 static unsigned said(const char *text[CHOICES], const struct data_options *o)
 {
     const char *typed[CHOICES] = {

@@ -17,7 +17,7 @@ struct data_options {
     const char *source_column, *target_column;
     const char *duplicates;    /* "mean", "keep-first", "error"; NULL: mean */
     const char *unknown_nodes; /* "error", "drop", "add"; NULL: error */
-    /* What a model remembers of its training data, used for NULL members above; or NULL. */
+    /* The reading options that a model stores, used for NULL members above; or NULL. */
     const struct choices *remembered;
     bool notes; /* keep attributes that no model reads */
     const struct partition

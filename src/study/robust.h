@@ -50,7 +50,7 @@ consm_status robust_cell(struct study_cell *out, const struct study_view *v,
                          const struct robust_column *c, const struct model_def *model,
                          const char *field);
 
-/* "DICE", and "Cora, 10 %" or "5 a target". */
+/* "DICE", and "Cora, 10 %" or "5 per target". */
 const char *robust_attack(enum study_plant plant);
 const char *robust_title(char title[128], const struct robust_column *c, bool with_set);
 

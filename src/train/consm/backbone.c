@@ -462,7 +462,7 @@ static void note_standing(struct session *s)
     }
 }
 
-/* Many labels take longer to learn than 20 a class: the warm-up grows with the root of their
+/* Many labels take longer to learn than 20 per class: the warm-up grows with the root of their
  * number, up to three times. */
 void consm_settle_length(struct session *s)
 {

@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-/* By default trees take part if there are CONSM_MANY_LABELS labels a class, and if a round reads at
- * most this many numbers: nodes that train or validate, times columns, times trees a round (at
+/* By default trees take part if there are CONSM_MANY_LABELS labels per class, and if a round reads
+ * at most this many numbers: nodes that train or validate, times columns, times trees per round (at
  * least two). That is at most 0.5 s a round and a gigabyte of memory. */
 static const double MOST_NUMBERS = 1 << 27;
 
