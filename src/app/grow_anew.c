@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-/* The arrays of all rows, gathered from the base and the chunks. */
+/* The arrays of all rows, gathered from the base and the chunks; and the graph, whose rows are in
+ * order already: making it from the list of edges would take most of the time. */
 struct gathered {
+    struct csr *graph;
     int32_t *from, *to, *label;
     float *weight, *dense;
     const char **id;
@@ -12,6 +14,7 @@ struct gathered {
 
 static void gathered_free(struct gathered *g)
 {
+    csr_free(g->graph);
     mem_free(g->from);
     mem_free(g->to);
     mem_free(g->label);
@@ -29,8 +32,15 @@ static consm_status gather_edges(struct gathered *g, const struct version *v)
     TRY(NEW(g->to, v->edges + 1));
     if (rows.base->val)
         TRY(NEW(g->weight, v->edges + 1));
+    TRY(csr_new(&g->graph, v->nodes, v->nodes, 2 * v->edges, rows.base->val != NULL));
     for (int64_t i = 0; i < v->nodes; i++) {
         const struct csr_row row = csr_row(&rows, i);
+        int64_t at = g->graph->start[i];
+        g->graph->start[i + 1] = at + row.count;
+        if (row.count > 0)
+            memcpy(g->graph->col + at, row.col, (size_t)row.count * sizeof *row.col);
+        if (row.count > 0 && row.val)
+            memcpy(g->graph->val + at, row.val, (size_t)row.count * sizeof *row.val);
         for (int64_t k = 0; k < row.count; k++) {
             if (row.col[k] < i)
                 continue;
@@ -92,6 +102,7 @@ consm_status version_dataset(struct consm_dataset **out, const struct version *v
     consm_status st = CONSM_OK;
     const struct dataset *base = v->base->data;
     struct gathered g = {0};
+    struct consm_dataset *made = NULL;
     *out = NULL;
     if (v->changed.count == 0) {
         *out = dataset_hold(v->base);
@@ -118,9 +129,16 @@ consm_status version_dataset(struct consm_dataset **out, const struct version *v
                              .node_id = g.id,
                              .class_name = (const char *const *)base->class_name,
                              .feature_name = (const char *const *)base->feature_name};
-    TRY(consm_dataset_from_arrays(out, &a));
-    (*out)->data->class_kind = base->class_kind;
+    TRY(consm_dataset_from_arrays(&made, &a));
+    made->data->class_kind = base->class_kind;
+    st = prepare_with(&made->prepared, made->data, g.graph);
+    g.graph = NULL;
+    TRY(st);
+    made->ready = true;
+    *out = made;
+    made = NULL;
 done:
+    consm_dataset_free(made);
     gathered_free(&g);
     return st;
 }

@@ -59,6 +59,30 @@ done:
     return st;
 }
 
+/* What follows from the cleaned graph. */
+static consm_status prepare_rest(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    TRY(prepare_keys(&out->key, d));
+    TRY(views_new(&out->views, out->graph));
+    if (d->sparse && !d->rows)
+        TRY(csr_transpose(d->sparse));
+    if (d->features == 0)
+        TRY(make_structural(out));
+done:
+    return st;
+}
+
+consm_status prepare_with(struct prepared *out, const struct dataset *d, struct csr *graph)
+{
+    *out = (struct prepared){
+        .data = d, .graph = graph, .facts = {.stored = d->edges, .kept = graph->nnz}};
+    consm_status st = prepare_rest(out, d);
+    if (st < 0)
+        prepare_free(out);
+    return st;
+}
+
 consm_status prepare_graph(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -68,12 +92,7 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d)
     else
         TRY(dataset_graph(&out->graph, d, &out->facts));
     dataset_say_duplicates(d, out->facts.differ);
-    TRY(prepare_keys(&out->key, d));
-    TRY(views_new(&out->views, out->graph));
-    if (d->sparse && !d->rows)
-        TRY(csr_transpose(d->sparse));
-    if (d->features == 0)
-        TRY(make_structural(out));
+    TRY(prepare_rest(out, d));
 done:
     if (st < 0)
         prepare_free(out);

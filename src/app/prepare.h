@@ -25,6 +25,9 @@ struct prepared {
 consm_status prepare(struct prepared *out, const struct dataset *d);
 /* The same without requiring labels, for predictions. */
 consm_status prepare_graph(struct prepared *out, const struct dataset *d);
+/* The same of a list without loops and repeats whose cleaned graph is known; takes ownership of
+ * it, also on failure. */
+consm_status prepare_with(struct prepared *out, const struct dataset *d, struct csr *graph);
 void prepare_free(struct prepared *p);
 
 /* Structural features of a prepared set, even if it has features of its own; (n,
