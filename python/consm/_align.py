@@ -74,7 +74,7 @@ class Ids:
             if given.dtype.kind == "f" and (given == np.floor(given)).all():
                 given = given.astype(np.int64)
             places = given.copy() if given.dtype == np.int64 else integers(given, "nodes").astype(np.int64)
-            wrong = (places < 0) | (places >= self.count)
+            wrong = places.view(np.uint64) >= self.count  # negative ones are large
         else:
             places = self.find(given.tolist())
             wrong = places < 0

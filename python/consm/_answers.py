@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from ctypes import POINTER, byref
+from ctypes import POINTER, byref, c_int64
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Hashable, Optional, Union
 
@@ -213,7 +213,8 @@ class Answers(Trust):
         predictor = self._predictor(graph)
         wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
-        _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, wanted.ctypes.data, len(wanted))
+        at = byref(c_int64.from_buffer(wanted)) if len(wanted) else None  # quicker than wanted.ctypes.data
+        _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, at, len(wanted))
         return _Prediction(made)
 
     def predict(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:

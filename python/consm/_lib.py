@@ -300,10 +300,12 @@ _dtype = functools.lru_cache(maxsize=None)(np.dtype)
 
 def copied(pointer: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """A copy of an array that the library owns."""
-    made = np.empty(shape, _dtype(pointer._type_))
-    if made.size:
-        ctypes.memmove(made.ctypes.data, pointer, made.nbytes)
-    return made
+    kind = _dtype(pointer._type_)
+    count = 1
+    for side in shape:
+        count *= side
+    return np.frombuffer(ctypes.string_at(pointer, count * kind.itemsize), kind).reshape(shape).copy() \
+        if count else np.empty(shape, kind)
 
 
 def buffer(room: int = 32) -> Any:

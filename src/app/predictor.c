@@ -101,13 +101,17 @@ void scene_free(struct scene *s)
 
 consm_status scene_features(struct scene *s, const struct problem *whole)
 {
+    enum { AHEAD = 8 };
     consm_status st = CONSM_OK;
     int64_t f = whole->features;
     if (whole->sparse)
         return csr_submatrix(&s->sparse, whole->sparse, s->ball.node, s->ball.nodes, NULL, f);
     TRY(NEW(s->dense, s->ball.nodes * f));
-    for (int64_t i = 0; i < s->ball.nodes; i++)
+    for (int64_t i = 0; i < s->ball.nodes; i++) {
+        if (i + AHEAD < s->ball.nodes)
+            fetch_row(whole->dense + s->ball.node[i + AHEAD] * f, f);
         memcpy(s->dense + i * f, whole->dense + s->ball.node[i] * f, (size_t)f * sizeof *s->dense);
+    }
 done:
     return st;
 }

@@ -82,6 +82,14 @@ struct scene {
 };
 
 void scene_free(struct scene *s);
+/* Asks for a row (f) from memory, before it is read; only the start of a long one. */
+static inline void fetch_row(const float *row, int64_t f)
+{
+    enum { LINE = 16, MOST = 256 };
+    for (int64_t k = 0; k < f && k < MOST; k += LINE)
+        __builtin_prefetch(row + k);
+}
+
 /* Copies the features of the ball's nodes from the problem of the whole graph. */
 consm_status scene_features(struct scene *s, const struct problem *whole);
 /* How many threads pay for a scene. */

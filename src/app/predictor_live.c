@@ -129,6 +129,7 @@ static consm_status gather_features(struct scene *s, struct consm_predictor *p,
                                     const struct version *v, const struct eye *base)
 {
     consm_status st = CONSM_OK;
+    enum { AHEAD = 8 };
     int64_t f = p->problem.features, row;
     bool is_sparse = base->problem.sparse != NULL;
     size_t room = 0, room_too = 0;
@@ -140,6 +141,9 @@ static consm_status gather_features(struct scene *s, struct consm_predictor *p,
     else
         TRY(NEW(s->dense, s->ball.nodes * f));
     for (int64_t i = 0; i < s->ball.nodes; i++) {
+        if (base->problem.dense && i + AHEAD < s->ball.nodes &&
+            s->ball.node[i + AHEAD] < base->problem.nodes)
+            fetch_row(base->problem.dense + s->ball.node[i + AHEAD] * f, f);
         const struct consm_dataset *d = version_place(&row, v, s->ball.node[i]);
         if (d != base->dataset && (!eye || eye->dataset != d)) {
             eye_leave(p, eye);

@@ -1,7 +1,6 @@
 /* Grows a ball step by step, with a hash table of the nodes in it. */
 #include "graph/ball.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_SLOTS = 256 };
@@ -36,16 +35,13 @@ static void enter(struct ball *b, int64_t place)
     b->place[at] = (int32_t)place;
 }
 
-/* Adds a node unless it is there already. */
-static consm_status add(struct ball *b, size_t *room, size_t *room_too, int32_t node,
-                        int32_t distance)
+/* Adds a node unless it is there already; there is room for it. */
+static consm_status add(struct ball *b, int32_t node, int32_t distance)
 {
     consm_status st = CONSM_OK;
     int64_t at = slot_of(b, node);
     if (b->key[at] == node)
         return CONSM_OK;
-    TRY(GROW(b->node, b->nodes, *room, 1));
-    TRY(GROW(b->distance, b->nodes, *room_too, 1));
     b->node[b->nodes] = node;
     b->distance[b->nodes] = distance;
     b->key[at] = node;
@@ -63,28 +59,45 @@ struct placed {
     int32_t node, distance;
 };
 
-static int by_node(const void *x, const void *y)
+/* Sorts by node, by digits of 8 bits up to the largest number. spare (count). Returns the one of
+ * the two that holds the result. */
+static struct placed *sort_nodes(struct placed *list, struct placed *spare, int64_t count,
+                                 int32_t largest)
 {
-    int32_t a = ((const struct placed *)x)->node, b = ((const struct placed *)y)->node;
-    return (a > b) - (a < b);
+    for (int shift = 0; shift < 32 && largest >> shift != 0; shift += 8) {
+        int64_t at[257] = {0};
+        for (int64_t i = 0; i < count; i++)
+            at[(list[i].node >> shift & 255) + 1]++;
+        for (int d = 1; d < 256; d++)
+            at[d] += at[d - 1];
+        for (int64_t i = 0; i < count; i++)
+            spare[at[list[i].node >> shift & 255]++] = list[i];
+        struct placed *sorted = spare;
+        spare = list;
+        list = sorted;
+    }
+    return list;
 }
 
 /* Numbers the ball's nodes in the order of the graph, so that a row's entries keep their order. */
 static consm_status put_in_order(struct ball *b)
 {
     consm_status st = CONSM_OK;
-    struct placed *list = NULL;
-    TRY(NEW(list, b->nodes));
-    for (int64_t i = 0; i < b->nodes; i++)
-        list[i] = (struct placed){b->node[i], b->distance[i]};
-    qsort(list, (size_t)b->nodes, sizeof *list, by_node);
+    struct placed *memory = NULL;
+    int32_t largest = 0;
+    TRY(NEW(memory, 2 * b->nodes));
+    for (int64_t i = 0; i < b->nodes; i++) {
+        memory[i] = (struct placed){b->node[i], b->distance[i]};
+        largest = b->node[i] > largest ? b->node[i] : largest;
+    }
+    const struct placed *list = sort_nodes(memory, memory + b->nodes, b->nodes, largest);
     for (int64_t i = 0; i < b->nodes; i++) {
         b->node[i] = list[i].node;
         b->distance[i] = list[i].distance;
         b->place[slot_of(b, list[i].node)] = (int32_t)i;
     }
 done:
-    mem_free(list);
+    mem_free(memory);
     return st;
 }
 
@@ -95,12 +108,18 @@ consm_status ball_new(struct ball *out, const struct csr_rows *graph, const int3
     size_t room = 0, room_too = 0;
     *out = (struct ball){.radius = radius};
     TRY(table_new(out, FIRST_SLOTS));
+    TRY(GROW(out->node, 0, room, centres > FIRST_SLOTS ? centres : FIRST_SLOTS));
+    TRY(GROW(out->distance, 0, room_too, centres > FIRST_SLOTS ? centres : FIRST_SLOTS));
     for (int64_t k = 0; k < centres; k++)
-        TRY(add(out, &room, &room_too, centre[k], 0));
+        TRY(add(out, centre[k], 0));
     for (int64_t i = 0; i < out->nodes && out->distance[i] < radius && out->nodes <= most; i++) {
         const struct csr_row row = csr_row(graph, out->node[i]);
+        if (i + 1 < out->nodes) /* the next row comes from memory meanwhile */
+            __builtin_prefetch(csr_row(graph, out->node[i + 1]).col);
+        TRY(GROW(out->node, out->nodes, room, row.count));
+        TRY(GROW(out->distance, out->nodes, room_too, row.count));
         for (int64_t k = 0; k < row.count; k++)
-            TRY(add(out, &room, &room_too, row.col[k], out->distance[i] + 1));
+            TRY(add(out, row.col[k], out->distance[i] + 1));
     }
     out->too_large = out->nodes > most;
     if (!out->too_large)
