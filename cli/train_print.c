@@ -312,7 +312,7 @@ void train_print_notes(const struct training *t)
     if (t->options->config.normalize_features == FEATURES_STANDARD)
         printf("  feature columns standardised to mean 0, standard deviation 1\n");
     if (t->held_out)
-        printf("  no validation nodes: %lld of %lld labels held out for validation\n",
+        printf("  no validation nodes in the data: %lld of %lld labels held out\n",
                (long long)t->held_out, (long long)(t->held_out + t->count[SPLIT_TRAIN]));
     else if (t->count[SPLIT_VAL] == 0)
         printf(
