@@ -48,11 +48,13 @@ fi
 # What a user is told about security and versions is there.
 grep -q '^## What a version means' SECURITY.md || fault "SECURITY.md does not say what a version means"
 
-# The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too.
+# The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too, with the changelog's date.
 version=$("$consm" --version | sed 's/consm //')
 grep -qx "version: $version" CITATION.cff || fault "CITATION.cff has another version than $version"
 grep -qx "  version: \"$version\"" packaging/recipe.yaml || fault "packaging/recipe.yaml has another version than $version"
 grep -qE "^## $version \([0-9]{4}-[0-9]{2}-[0-9]{2}\)" CHANGELOG.md || fault "CHANGELOG.md has no dated section $version"
+dated=$(sed -n "s/^## $version (\(.*\))\$/\1/p" CHANGELOG.md)
+grep -qx "date-released: $dated" CITATION.cff || fault "CITATION.cff has another date than CHANGELOG.md: $dated"
 if [ -e .git ] && command -v git > /dev/null; then
     for try in a b; do scripts/dist "$work/$try" > "$work/out" 2>&1 || fault "dist: $(cat "$work/out")"; done
     cmp "$work/a/consm-$version.tar.gz" "$work/b/consm-$version.tar.gz" || fault "dist: not the same bytes twice"
