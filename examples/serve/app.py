@@ -1,6 +1,6 @@
 """An endpoint over a trained model and its graph: labels, explanations, trust, updates.
 
-    pip install fastapi uvicorn
+    pip install fastapi "uvicorn[standard]"
     CONSM_MODEL=out/model.safetensors CONSM_GRAPH=./mygraph uvicorn app:app --app-dir examples/serve
 
 uvicorn listens on 127.0.0.1 unless told otherwise. CONSM_TOKEN=secret asks every request for the header
@@ -14,11 +14,13 @@ import time
 from typing import Annotated, List, Optional, Tuple
 
 import consm
-from fastapi import Depends, FastAPI, Header, HTTPException, Request
+from fastapi import Depends, FastAPI, Header, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 MOST_NODES, MOST_BYTES = 1000, 1 << 20
+FEW, SOON = 4, 0.005  # so many nodes, if the last answer took less than so many seconds, get no thread of their own
 Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e30, le=1e30)]
 
@@ -30,6 +32,8 @@ class Service:
         self.model = consm.load_model(os.environ["CONSM_MODEL"])
         self.graph = consm.GrowingGraph(consm.load(os.environ["CONSM_GRAPH"], model=self.model))
         self.writing = threading.Lock()
+        self.model.predict(self.graph, nodes=self.graph.ids_of([0]))  # prepares the graph before the first request
+        self.quick = False
 
 
 class Strict(BaseModel):
@@ -65,7 +69,7 @@ class Label(BaseModel):
     probabilities: dict[str, float]
 
 
-def allowed(authorization: Optional[str] = Header(None)) -> None:
+async def allowed(authorization: Optional[str] = Header(None)) -> None:
     token = os.environ.get("CONSM_TOKEN")
     if token and not hmac.compare_digest((authorization or "").encode(), f"Bearer {token}".encode()):
         raise HTTPException(401, "the token is missing or wrong")
@@ -89,28 +93,56 @@ def refuse(_: Request, fault: consm.ConsmError) -> JSONResponse:
     return JSONResponse({"detail": str(fault)}, 404 if isinstance(fault, consm.ConsmKeyError) else 409)
 
 
-@app.middleware("http")
-async def watch(request: Request, call_next):
-    begin = time.perf_counter()
-    if int(request.headers.get("content-length") or 0) > MOST_BYTES:
-        answer = JSONResponse({"detail": f"the request has more than {MOST_BYTES} bytes"}, 413)
-    else:
-        answer = await call_next(request)
-    route = request.scope.get("route")
-    path = route.path if route else "other"
-    with counting:
-        counted[path, answer.status_code] = counted.get((path, answer.status_code), 0) + 1
-        spent[path] = spent.get(path, 0.0) + time.perf_counter() - begin
-    return answer
+class Watch:
+    """Counts requests and refuses bodies that are too large, whether they state their length or not."""
+
+    def __init__(self, inner) -> None:
+        self.inner = inner
+
+    async def __call__(self, scope, receive, send) -> None:
+        if scope["type"] != "http":
+            return await self.inner(scope, receive, send)
+        begin, code, got = time.perf_counter(), 500, 0
+
+        async def told(message):
+            nonlocal code
+            code = message.get("status", code)
+            await send(message)
+
+        async def heard():
+            nonlocal got
+            message = await receive()
+            got += len(message.get("body", b""))
+            if got > MOST_BYTES:
+                raise HTTPException(413, f"the request has more than {MOST_BYTES} bytes")
+            return message
+
+        try:
+            await self.inner(scope, heard, told)
+        finally:
+            path = getattr(scope.get("route"), "path", "other")
+            with counting:
+                counted[path, code] = counted.get((path, code), 0) + 1
+                spent[path] = spent.get(path, 0.0) + time.perf_counter() - begin
 
 
-@app.post("/predict", **guarded)
-def predict(asked: Nodes) -> List[Label]:
-    model, graph = service.model, service.graph
-    chances = model.predict_proba(graph, nodes=asked.nodes)
-    names = [str(name) for name in model.classes_]
-    return [Label(id=node, label=names[row.argmax()], probabilities=dict(zip(names, row.tolist())))
-            for node, row in zip(asked.nodes, chances)]
+app.add_middleware(Watch)
+
+
+def labels(nodes: List[str]) -> Response:
+    live, begin = service, time.perf_counter()
+    chances = live.model.predict_proba(live.graph, nodes=nodes)
+    live.quick = time.perf_counter() - begin < SOON
+    names = [str(name) for name in live.model.classes_]
+    return JSONResponse([{"id": node, "label": names[row.argmax()], "probabilities": dict(zip(names, row.tolist()))}
+                         for node, row in zip(nodes, chances)])
+
+
+@app.post("/predict", response_model=List[Label], **guarded)
+async def predict(asked: Nodes) -> Response:
+    if service.quick and len(asked.nodes) <= FEW:
+        return labels(asked.nodes)
+    return await run_in_threadpool(labels, asked.nodes)
 
 
 @app.post("/explain", **guarded)
@@ -142,6 +174,7 @@ def update(change: Update) -> dict:
             live.graph.add_nodes([node.features for node in change.nodes], [node.id for node in change.nodes])
         live.graph.add_edges(change.add_edges)
         live.graph.remove_edges(change.remove_edges)
+        live.quick = False  # a model that reads the whole graph computes it anew
     return {"nodes": live.graph.n_nodes}
 
 

@@ -52,6 +52,7 @@ try:
     whole = again.predict_proba(consm.load(os.path.join(folder, "graph"), model=again))
     said = post("/predict", {"nodes": ["n7", "n3"]})
     assert [list(row["probabilities"].values()) for row in said] == whole[[7, 3]].tolist()
+    assert post("/predict", {"nodes": ids[:9]}) == [row for node in ids[:9] for row in post("/predict", {"nodes": [node]})]
 
     # What is wrong is said, and changes nothing.
     post("/predict", {"nodes": ["nobody"]}, 404)
@@ -60,6 +61,8 @@ try:
     post("/predict", {"nodes": ["n1"], "more": 1}, 422)
     post("/predict", {"nodes": ["n1"]}, 401, headers={"Authorization": "Bearer wrong"})
     post("/predict", {"nodes": ["x" * 199] * 9000}, 413)
+    pieces = client.post("/predict", content=(b" " * 65536 for _ in range(20)))  # states no length
+    assert pieces.status_code == 413 and "more than" in pieces.json()["detail"]
     post("/update", {"nodes": [{"id": "new", "features": [1, 2]}]}, 409)
     post("/update", {"nodes": [{"id": "n1", "features": [1, 2, 3, 4, 5]}]}, 409)
     post("/update", {"nodes": [{"id": "new", "features": [1, 2, 3, 4, 5]}], "add_edges": [["new", "nobody"]]}, 404)

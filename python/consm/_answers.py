@@ -213,7 +213,7 @@ class Answers(Trust):
         predictor = self._predictor(graph)
         wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
-        at = byref(c_int64.from_buffer(wanted)) if len(wanted) else None  # quicker than wanted.ctypes.data
+        at = byref(c_int64.from_buffer(wanted.data)) if len(wanted) else None  # quicker than wanted.ctypes.data
         _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, at, len(wanted))
         return _Prediction(made)
 
