@@ -120,9 +120,13 @@ static consm_status version_next(struct version **out, struct consm_graph *g)
     struct version *v = NULL;
     *out = NULL;
     TRY(NEW(v, 1));
-    *v = *old;
-    v->owners = 1;
-    v->number = old->number + 1;
+    *v = (struct version){.owners = 1,
+                          .number = old->number + 1,
+                          .base = old->base,
+                          .prepared = old->prepared,
+                          .nodes = old->nodes,
+                          .edges = old->edges,
+                          .tables = old->tables};
     TRY(delta_next(&v->changed, &old->changed));
     dataset_hold(v->base);
     *out = v;

@@ -134,10 +134,13 @@ static consm_status cut_part(struct csr **out, const struct views *part, enum vi
 static consm_status normalize_part(struct csr **out, const struct views *part, bool loops)
 {
     consm_status st = CONSM_OK;
+    enum { AHEAD = 16 };
     const struct ball *ball = part->ball;
     double *factor = NULL;
     TRY(NEW(factor, ball->nodes));
     for (int64_t i = 0; i < ball->nodes; i++) {
+        if (i + AHEAD < ball->nodes && ball->node[i + AHEAD] < part->rows.base->rows)
+            __builtin_prefetch(&part->rows.base->start[ball->node[i + AHEAD]]);
         const struct csr_row row = csr_row(&part->rows, ball->node[i]);
         factor[i] = csr_gcn_factor(&row, ball->node[i], loops);
     }
