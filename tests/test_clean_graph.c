@@ -35,9 +35,9 @@ static void edges_are_chosen_by_trust(void **state)
     OK(consm_clean_choose(dropped, &s, &o));
     assert_memory_equal(dropped, ((uint8_t[]){0, 0, 0, 0, 0, 0}), EDGES);
     o.share = 1.5;
-    FAILS(consm_clean_choose(dropped, &s, &o), CONSM_EINVAL, "up to 1");
+    FAILS(consm_clean_choose(dropped, &s, &o), CONSM_EINVAL, "at most 1");
     o.share = NAN;
-    FAILS(consm_clean_choose(dropped, &s, &o), CONSM_EINVAL, "up to 1");
+    FAILS(consm_clean_choose(dropped, &s, &o), CONSM_EINVAL, "at most 1");
     FAILS(consm_clean_choose(NULL, &s, NULL), CONSM_EINVAL, "dropped");
 }
 
@@ -85,7 +85,7 @@ static void dropped_edges_go_and_all_else_stays(void **state)
     consm_dataset_free(clean);
     d = small_graph();
     new_to[0] = 4;
-    FAILS(consm_dataset_clean(&clean, d, &s, dropped, &added), CONSM_EINVAL, "of 4 nodes");
+    FAILS(consm_dataset_clean(&clean, d, &s, dropped, &added), CONSM_EINVAL, "expected 0 to 3");
     assert_null(clean);
     consm_dataset_free(d);
 }
