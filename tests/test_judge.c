@@ -293,6 +293,37 @@ static void a_run_goes_by_its_metric(void **state)
     scene_close(&scene);
 }
 
+/* Two classes are ranked once, by the difference of their logits. */
+static void two_classes_have_one_area(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    float logit[2 * COUNT];
+    int32_t label[COUNT];
+    uint8_t role[COUNT];
+    struct rng rng;
+    struct judge j;
+    double won = 0, pairs = 0;
+    rng_init(&rng, 3, 1);
+    for (int i = 0; i < COUNT; i++) {
+        label[i] = (int32_t)rng_below(&rng, 3) == 0;
+        role[i] = SPLIT_VAL;
+        for (int k = 0; k < 2; k++)
+            logit[2 * i + k] = (float)rng_below(&rng, 5) + 0.5f * (float)(label[i] == k);
+    }
+    for (int a = 0; a < COUNT; a++)
+        for (int b = 0; b < COUNT; b++)
+            if (label[a] == 1 && label[b] == 0) {
+                float x = logit[2 * a + 1] - logit[2 * a], y = logit[2 * b + 1] - logit[2 * b];
+                won += x > y ? 1 : x == y ? 0.5 : 0;
+                pairs++;
+            }
+    struct problem problem = {.nodes = COUNT, .classes = 2, .label = label, .role = role};
+    OK(judge_open(&j, &problem, METRIC_ROC_AUC, -1));
+    assert_true(pairs > 0 && judge_score(&j, logit, false) == won / pairs);
+    judge_close(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +332,7 @@ int main(void)
         cmocka_unit_test(ranking_sorts_any_float),
         cmocka_unit_test(thresholds_are_chosen),
         cmocka_unit_test(auto_looks_at_class_sizes),
+        cmocka_unit_test(two_classes_have_one_area),
         cmocka_unit_test(a_run_goes_by_its_metric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

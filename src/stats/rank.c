@@ -26,21 +26,27 @@ float rank_score(uint64_t item)
     return score;
 }
 
+static int digit(uint64_t item, int pass)
+{
+    return (int)(item >> (1 + pass * RADIX) & (BUCKETS - 1));
+}
+
 void rank_sort(uint64_t *item, uint64_t *spare, int64_t n)
 {
+    int64_t place[PASSES][BUCKETS] = {{0}};
     uint64_t *from = item, *to = spare;
+    for (int64_t i = 0; i < n; i++)
+        for (int pass = 0; pass < PASSES; pass++)
+            place[pass][digit(item[i], pass)]++;
     for (int pass = 0; pass < PASSES; pass++) {
-        int64_t place[BUCKETS] = {0}, sum = 0;
-        int shift = 1 + pass * RADIX;
-        for (int64_t i = 0; i < n; i++)
-            place[from[i] >> shift & (BUCKETS - 1)]++;
+        int64_t sum = 0;
         for (int b = 0; b < BUCKETS; b++) {
-            int64_t count = place[b];
-            place[b] = sum;
+            int64_t count = place[pass][b];
+            place[pass][b] = sum;
             sum += count;
         }
         for (int64_t i = 0; i < n; i++)
-            to[place[from[i] >> shift & (BUCKETS - 1)]++] = from[i];
+            to[place[pass][digit(from[i], pass)]++] = from[i];
         uint64_t *swap = from;
         from = to;
         to = swap;

@@ -5,6 +5,16 @@
 #include <math.h>
 #include <string.h>
 
+/* What a row's log-odds of every class need. With it, exp is taken once per class, not once per
+ * pair of classes. */
+struct odds_base {
+    int32_t first; /* the class with the largest logit */
+    double own;    /* its log-odds */
+    /* That logit, and Σ_i exp(x_i - top). Without another class the sum loses no digits: the
+     * largest term stays. */
+    double top, sum;
+};
+
 /* ---- which metric -------------------------------------------------------- */
 
 /* A class with less than this share of an even share needs a metric that sees it. */
@@ -92,6 +102,8 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
     TRY(NEW(j->item, j->rows));
     TRY(NEW(j->spare, j->rows));
     TRY(NEW(j->count, 3 * (int64_t)problem->classes));
+    if (problem->classes > 2 && j->metric == METRIC_ROC_AUC)
+        TRY(NEW(j->base, j->rows));
     for (int64_t i = 0, k = 0; i < problem->nodes; i++)
         if (problem->role[i] == SPLIT_VAL && problem->label[i] >= 0) {
             found = found || problem->label[i] == j->positive;
@@ -114,6 +126,7 @@ void judge_close(struct judge *j)
     mem_free(j->item);
     mem_free(j->spare);
     mem_free(j->count);
+    mem_free(j->base);
     *j = (struct judge){0};
 }
 
@@ -163,29 +176,54 @@ static double class_mean(const struct judge *j, const float *logits, bool compac
 
 /* log(p_k / (1 - p_k)) = x_k - log Σ_{i≠k} exp(x_i): ranks a class against the rest; unlike p_k it
  * does not saturate at 1. */
-static float log_odds(const float *row, int32_t classes, int32_t k)
+static double log_odds(const float *row, int32_t classes, int32_t k)
 {
     double top = -INFINITY, sum = 0;
     for (int32_t i = 0; i < classes; i++)
         top = i != k && (double)row[i] > top ? (double)row[i] : top;
     for (int32_t i = 0; i < classes; i++)
         sum += i != k ? exp((double)row[i] - top) : 0;
-    return classes > 1 ? (float)((double)row[k] - top - log(sum)) : 0;
+    return (double)row[k] - top - log(sum);
+}
+
+static struct odds_base base_of(const float *row, int32_t classes)
+{
+    struct odds_base b = {.first = largest(row, classes)};
+    b.top = (double)row[b.first];
+    b.own = log_odds(row, classes, b.first);
+    for (int32_t i = 0; i < classes; i++)
+        b.sum += i != b.first ? exp((double)row[i] - b.top) : 1;
+    return b;
+}
+
+static float odds_of(const struct judge *j, const float *row, int64_t k, int32_t of)
+{
+    const struct odds_base *b = j->base ? &j->base[k] : NULL;
+    if (j->classes < 2)
+        return 0;
+    if (j->classes == 2)
+        return (float)((double)row[of] - (double)row[1 - of]);
+    if (!b)
+        return (float)log_odds(row, j->classes, of);
+    double x = (double)row[of] - b->top;
+    return (float)(of == b->first ? b->own : x - log(b->sum - exp(x)));
 }
 
 static void rank_class(const struct judge *j, const float *logits, bool compact, int32_t of)
 {
     for (int64_t k = 0; k < j->rows; k++)
-        j->item[k] =
-            rank_item(log_odds(row_of(j, logits, compact, k), j->classes, of), j->label[k] == of);
+        j->item[k] = rank_item(odds_of(j, row_of(j, logits, compact, k), k, of), j->label[k] == of);
     rank_sort(j->item, j->spare, j->rows);
 }
 
-/* The mean over the classes that some validation nodes have and others do not. */
+/* The mean over the classes that some validation nodes have and others do not. Two classes have the
+ * same area: their log-odds differ only in sign. */
 static double mean_auc(const struct judge *j, const float *logits, bool compact)
 {
     double sum = 0, defined = 0;
-    for (int32_t of = 0; of < j->classes; of++) {
+    for (int64_t k = 0; j->base && k < j->rows; k++)
+        j->base[k] = base_of(row_of(j, logits, compact, k), j->classes);
+    for (int32_t of = 0; of < (j->classes == 2 ? 1 : j->classes); of++) {
         rank_class(j, logits, compact, of);
         double area = rank_auc(j->item, j->rows);
         sum += isnan(area) ? 0 : area;

@@ -15,6 +15,7 @@ struct judge {
     int32_t *label;         /* (rows) their classes */
     uint64_t *item, *spare; /* (rows) scratch for sorting */
     int64_t *count;         /* (3, classes) nodes of a class, predicted as it, both */
+    struct odds_base *base; /* (rows) scratch for ROC-AUC of more than two classes, else NULL */
 };
 
 /* Resolves METRIC_AUTO from the labels that a run may know: average precision of the rarer of two
