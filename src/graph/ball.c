@@ -1,6 +1,8 @@
 /* Grows a ball step by step, with a hash table of the nodes in it. */
 #include "graph/ball.h"
 
+#include "base/known.h"
+
 #include <string.h>
 
 enum { FIRST_SLOTS = 256 };
@@ -162,6 +164,7 @@ consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr_r
         if (b->distance[i] > complete)
             continue;
         const struct csr_row row = csr_row(a, b->node[i]);
+        KNOWN(row.val || !cut->val);
         for (int64_t k = 0; k < row.count; k++) {
             cut->col[nnz] = (int32_t)ball_find(b, row.col[k]);
             if (cut->val)

@@ -6,6 +6,7 @@
  * have weight 0. */
 #include "match/matcher_inside.h"
 
+#include "base/known.h"
 #include "base/rng.h"
 #include <string.h>
 
@@ -78,6 +79,7 @@ consm_status matcher_draw_pairs(struct matcher *m)
         m->times[left[k]]++;
         m->times[right[k]]++;
     }
+    KNOWN(per_ego > 0);
     m->next_ego = (m->next_ego + m->pairs / per_ego) % d->labelled;
     TRY(index_set(m->left, left));
     TRY(index_set(m->right, right));

@@ -1,5 +1,6 @@
 /* Turns a plan for the whole graph into this rank's list of pieces: instructions on its own rows,
  * and the exchanges that they wait for. Every rank makes the same list. */
+#include "base/known.h"
 #include "mpi/inside.h"
 
 #include <string.h>
@@ -282,6 +283,7 @@ static consm_status rows_of(struct axis **out, struct compiled *c, const struct 
     const struct csr *s = in->attr.csr;
     if (s && in->attr.transposed)
         s = s->t;
+    KNOWN(in->attr.csr || rule->division != BY_ENTRIES);
     if (rule->division == BY_ENTRIES)
         return axis_of(out, d, in->attr.csr->rows, NULL);
     if (s && s->partition && s->rows == in->rows)

@@ -1,5 +1,6 @@
 /* Rows that ranks need from each other: found once from the matrix or index of an operation, then
  * sent by persistent requests directly between their places in memory. */
+#include "base/known.h"
 #include "mpi/inside.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ static void mark_needs(uint8_t *needed, const struct halo *h, int64_t low, int64
 {
     const struct csr *s = h->csr && h->transposed ? h->csr->t : h->csr;
     const struct index *index = h->index;
+    KNOWN(s || (h->reads != READS_COLUMNS && h->reads != READS_ENTRIES));
     switch (h->reads) {
     case READS_COLUMNS:
         for (int64_t k = s->start[low]; k < s->start[high]; k++)

@@ -1,6 +1,7 @@
 /* Finds how many steps over the graph's matrices lie between a row of a result and the rows it
  * depends on. Callers that need a few rows can then run the same program on the part of the graph
  * within that many steps. Found backwards from the result, over the recording. */
+#include "base/known.h"
 #include "program/internal.h"
 
 /* For each node: the distance from the requested rows at which it is needed (-1: not), and whether
@@ -28,6 +29,7 @@ static void mark_by_graph(struct looking *l)
 /* Steps of one walk over the matrix; 0: not a matrix of the graph. */
 static int64_t steps_of(const struct looking *l, const struct csr *s)
 {
+    KNOWN(s);
     return s->rows != s->cols ? 0 : s == l->two_steps ? 2 : 1;
 }
 

@@ -6,6 +6,7 @@
  * It runs before differentiation, so the backward pass shrinks too. Kept nodes, operations that mix
  * rows (batch norm, pairs) and matrices that change between runs need all their rows.
  */
+#include "base/known.h"
 #include "program/internal.h"
 
 #include <string.h>
@@ -94,6 +95,7 @@ static consm_status pass_need(struct restriction *r, const struct need *mine,
     if (rule == FOLLOW_LABELS)
         for (int64_t k = 0; k < info->attr.index->count; k++)
             need_row(theirs, info->attr.index->row[k]);
+    KNOWN(info->attr.csr || rule != FOLLOW_COLUMNS);
     for (int64_t i = 0; rule != FOLLOW_LABELS && i < info->rows; i++) {
         if (!mine->all && !mine->row[i])
             continue;
@@ -181,6 +183,7 @@ static bool same_need(const struct need *a, const struct need *b, int64_t rows)
 {
     if (a->all || b->all)
         return a->all && b->all;
+    KNOWN(a->row && b->row);
     return a->count == b->count && memcmp(a->row, b->row, (size_t)rows) == 0;
 }
 

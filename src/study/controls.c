@@ -149,7 +149,7 @@ static consm_status weight_of_set(int *weight, const struct study_view *v, const
     consm_status st = CONSM_OK;
     double sum[WEIGHTS] = {0};
     for (int64_t seed = 0; seed < v->options->seeds; seed++) {
-        struct outcome of_weight[WEIGHTS];
+        struct outcome of_weight[WEIGHTS] = {0};
         bool whole;
         TRY(outcomes(of_weight, &whole, v, dataset, control, (uint64_t)seed));
         for (int k = 0; whole && k < weights_of(control); k++)

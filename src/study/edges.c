@@ -151,7 +151,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     struct table *t = NULL;
     double *p = NULL; /* likewise */
     struct view_words name, caption;
-    int best[STUDY_MOST];
+    int best[STUDY_MOST] = {0};
     int rows = measure->witnesses ? witness_rows(row, o, strcmp(measure->figure, "auc_test") == 0)
                                   : edges_rows(row, o, true);
     char title[96];

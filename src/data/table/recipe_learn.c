@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/known.h"
 #include "base/log.h"
 #include "io/token.h"
 
@@ -186,6 +187,7 @@ consm_status learn_keep(struct recipe_column *out, struct value_count *value, in
     if (kept > 0)
         qsort(value, (size_t)kept, sizeof *value, by_text);
     TRY(ZNEW(out->value, kept));
+    KNOWN(value || out->values >= kept);
     for (; out->values < kept; out->values++)
         if (!(out->value[out->values] = mem_strdup(value[out->values].text)))
             TRY(CONSM_ENOMEM);

@@ -52,7 +52,7 @@ done:
 double look_number(const struct look *l, int32_t column, int64_t row, size_t *at)
 {
     const struct exact_cell *next = l->exact ? &l->exact[l->exact_start[column] + *at] : NULL;
-    if (*at < l->exact_start[column + 1] - l->exact_start[column] && next->row == row) {
+    if (next && *at < l->exact_start[column + 1] - l->exact_start[column] && next->row == row) {
         ++*at;
         return next->value;
     }

@@ -188,7 +188,7 @@ static consm_status make_scalar(struct pickle *p, struct pickle_value *out,
                                 const struct pickle_value *args)
 {
     consm_status st = CONSM_OK;
-    struct npy a;
+    struct npy a = {0};
     int64_t integer;
     float real;
     if (!is_tuple(args, "db"))
