@@ -63,7 +63,7 @@ class Ids:
 
     def places(self, nodes: Any) -> Array:
         """The numbers of nodes, given by id. Ids that are unknown are an error that lists some."""
-        if isinstance(nodes, Mapping):
+        if type(nodes) is not list and isinstance(nodes, Mapping):
             raise ConsmTypeError("nodes is a dict: expected node ids")
         given = as_numpy(nodes, "nodes")
         if given.ndim == 2 and given.shape[1] == 1:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import warnings
 from ctypes import POINTER, byref, c_int64
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Hashable, Optional, Union
 
 import numpy as np
@@ -27,24 +26,38 @@ ROLES = {"train": 1, "validation": 2, "test": 3}
 _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
 
 
+_FLAGS = ("in_set", "seen")
+_WIDE = ("probability", "log_odds", "in_set")
+
+
 class _Prediction:
-    """The predictions of the library. A part becomes an array when it is first read: a question about one node reads
+    """What the library predicted. A part becomes an array when it is first read: a question about one node reads
     one part."""
+
+    label: Array  # (n) class numbers
+    confidence: Array  # (n) the label's probability
+    probability: Array  # (n, c)
+    log_odds: Array  # (n, c)
+    in_set: Optional[Array]  # (n, c)
+    seen: Optional[Array]  # (n) whether its label trained, validated or calibrated
 
     def __init__(self, made: _lib.Handle) -> None:
         self._made = made
 
-    def _part(self, name: str, wide: bool) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        value = self._part(name)
+        setattr(self, name, value)
+        return value
+
+    def _part(self, name: str) -> Optional[Array]:
         p = self._made.pointer.contents
         pointer = getattr(p, name)
-        return _lib.copied(pointer, (p.nodes, p.classes) if wide else (p.nodes,)) if pointer else None
-
-    label = cached_property(lambda self: self._part("label", False))  # (n) class numbers
-    confidence = cached_property(lambda self: self._part("confidence", False))  # (n) the label's probability
-    probability = cached_property(lambda self: self._part("probability", True))  # (n, c)
-    log_odds = cached_property(lambda self: self._part("log_odds", True))  # (n, c)
-    in_set = cached_property(lambda self: _flags(self._part("in_set", True)))  # (n, c) or None
-    seen = cached_property(lambda self: _flags(self._part("seen", False)))  # (n) its label was learned from, or None
+        if not pointer:
+            return None
+        found = _lib.copied(pointer, (p.nodes, p.classes) if name in _WIDE else (p.nodes,))
+        return found.astype(bool) if name in _FLAGS else found
 
 
 class _Some(_Prediction):
@@ -53,13 +66,9 @@ class _Some(_Prediction):
     def __init__(self, whole: _Prediction, places: Array) -> None:
         self._whole, self._places = whole, places
 
-    def _part(self, name: str, wide: bool) -> Any:
-        found = getattr(self._whole, name)
+    def _part(self, name: str) -> Optional[Array]:
+        found: Optional[Array] = getattr(self._whole, name)
         return None if found is None else found[self._places]
-
-
-def _flags(bytes_: Optional[Array]) -> Optional[Array]:
-    return None if bytes_ is None else bytes_.astype(bool)
 
 
 class Answers(Trust):
@@ -211,10 +220,9 @@ class Answers(Trust):
     def _predict_some(self, graph: Any, places: Any) -> _Prediction:
         """Predicts only these nodes, with a predictor that stays open for the next call."""
         predictor = self._predictor(graph)
-        wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
-        at = byref(c_int64.from_buffer(wanted.data)) if len(wanted) else None  # quicker than wanted.ctypes.data
-        _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, at, len(wanted))
+        at = byref(c_int64.from_buffer(places.data)) if len(places) else None  # quicker than places.ctypes.data
+        _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, at, len(places))
         return _Prediction(made)
 
     def predict(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:

@@ -16,6 +16,8 @@ Array = np.ndarray[Any, Any]
 
 def as_numpy(value: Any, what: str) -> Array:
     """Any array as NumPy's, sharing its memory where it can be shared."""
+    if type(value) is list:
+        return _converted(value, what)
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise ConsmValueError(f"{what}: {int(np.ma.getmaskarray(value).sum())} entries are masked: expected a value in "
                               "each (fill them, as with .filled(0))")
@@ -29,11 +31,14 @@ def as_numpy(value: Any, what: str) -> Array:
             return np.asarray(np.from_dlpack(value))
         except (TypeError, RuntimeError, BufferError, ValueError, AttributeError):
             pass  # booleans before DLPack 1.0, foreign devices: the ordinary way may still do
+    return _converted(value, what)
+
+
+def _converted(value: Any, what: str) -> Array:
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except Exception as fault:
         raise ConsmTypeError(f"{what}: cannot convert {type(value).__name__} to an array: {fault}") from None
-    return array
 
 
 def integers(value: Any, what: str, ndim: Optional[int] = 1) -> Array:

@@ -101,7 +101,7 @@ void scene_free(struct scene *s)
 
 consm_status scene_features(struct scene *s, const struct problem *whole)
 {
-    enum { AHEAD = 8 };
+    enum { AHEAD = 32 };
     consm_status st = CONSM_OK;
     int64_t f = whole->features;
     if (whole->sparse)

@@ -129,7 +129,7 @@ static consm_status gather_features(struct scene *s, struct consm_predictor *p,
                                     const struct version *v, const struct eye *base)
 {
     consm_status st = CONSM_OK;
-    enum { AHEAD = 8 };
+    enum { AHEAD = 32 };
     int64_t f = p->problem.features, row;
     bool is_sparse = base->problem.sparse != NULL;
     size_t room = 0, room_too = 0;

@@ -103,6 +103,17 @@ done:
     return st;
 }
 
+/* Asks for a row from memory before it is read; only the start of a long one. */
+static void fetch_entries(const struct csr_row *row)
+{
+    enum { LINE = 16, MOST = 64 };
+    for (int64_t k = 0; k < row->count && k < MOST; k += LINE) {
+        __builtin_prefetch(row->col + k);
+        if (row->val)
+            __builtin_prefetch(row->val + k);
+    }
+}
+
 consm_status ball_new(struct ball *out, const struct csr_rows *graph, const int32_t *centre,
                       int64_t centres, int64_t radius, int64_t most)
 {
@@ -116,8 +127,10 @@ consm_status ball_new(struct ball *out, const struct csr_rows *graph, const int3
         TRY(add(out, centre[k], 0));
     for (int64_t i = 0; i < out->nodes && out->distance[i] < radius && out->nodes <= most; i++) {
         const struct csr_row row = csr_row(graph, out->node[i]);
-        if (i + 1 < out->nodes) /* the next row comes from memory meanwhile */
-            __builtin_prefetch(csr_row(graph, out->node[i + 1]).col);
+        if (i + 2 < out->nodes && out->distance[i + 2] < radius) {
+            const struct csr_row soon = csr_row(graph, out->node[i + 2]);
+            fetch_entries(&soon);
+        }
         TRY(GROW(out->node, out->nodes, room, row.count));
         TRY(GROW(out->distance, out->nodes, room_too, row.count));
         for (int64_t k = 0; k < row.count; k++)
@@ -154,9 +167,13 @@ consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr_r
     struct csr *cut = NULL;
     int64_t nnz = 0;
     *out = NULL;
-    for (int64_t i = 0; i < b->nodes; i++)
-        if (b->distance[i] <= complete)
-            nnz += csr_row(a, b->node[i]).count;
+    for (int64_t i = 0; i < b->nodes; i++) {
+        if (b->distance[i] > complete)
+            continue;
+        const struct csr_row row = csr_row(a, b->node[i]);
+        fetch_entries(&row);
+        nnz += row.count;
+    }
     TRY(csr_new(&cut, b->nodes, b->nodes, nnz, a->base->val != NULL));
     nnz = 0;
     for (int64_t i = 0; i < b->nodes; i++) {
