@@ -239,7 +239,7 @@ static void a_list_under_many_keys(void **state)
         at += 4 + length;
     }
     FAILS(read_bounded(PLANETOID, place("planetoid/ind.s.graph"), size, 0), CONSM_EFORMAT,
-          "neighbours in a file of");
+          "too many for a file of");
     free(bomb);
     free(small);
 }
