@@ -119,12 +119,31 @@ static void the_same_edge_leads_to_a_new_base(void **state)
     consm_graph_free(g);
 }
 
+/* While a base is being built, which may take long, writers go on. */
+static void a_writer_does_not_wait_for_a_new_base(void **state)
+{
+    struct consm_graph *g = graph_of("csbm:nodes=200,features=2,degree=4");
+    const struct consm_dataset *first = g->now->base;
+    (void)state;
+    g->most = 3;
+    g->building = true; /* as if a thread were at it */
+    for (int64_t k = 0; k < 90; k++)
+        OK(consm_graph_add_edges(g, &k, (int64_t[]){k + 100}, NULL, 1));
+    assert_true(g->now->changed.count == 180 && g->now->base == first);
+    g->building = false;
+    g->aside = false;
+    OK(consm_graph_add_edges(g, (int64_t[]){0}, (int64_t[]){199}, NULL, 1));
+    assert_true(g->now->changed.count == 0 && g->now->base != first);
+    consm_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_stay_as_they_were),
         cmocka_unit_test(a_write_costs_what_it_changes),
         cmocka_unit_test(the_same_edge_leads_to_a_new_base),
+        cmocka_unit_test(a_writer_does_not_wait_for_a_new_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
