@@ -27,6 +27,12 @@ for figure in accuracy-bars edges-f1-bars planted-auc-bars coverage-size-bars ho
     [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
 done
 
+# Two figures of one study with different axes.
+for pair in "zeta-f1:Edge F1" "zeta-accuracy:Test accuracy"; do
+    [ "$(grep -ohE 'Edge F1|Test accuracy' "$folder/out/files/${pair%%:*}-karate.svg" | sort -u)" = "${pair#*:}" ] ||
+        fail "${pair%%:*}-karate.svg has another axis"
+done
+
 # ConSM alone and an ensemble of every model.
 [ "$(cut -d, -f1 "$folder/out/files/accuracy-ensembles.csv" | grep -c "")" = 6 ] || fail "rows of accuracy-ensembles"
 grep -q '^ConSM,' "$folder/out/files/accuracy-ensembles.csv" || fail "ConSM alone beside the ensembles"

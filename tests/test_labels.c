@@ -259,6 +259,38 @@ static double csv(const char *name, const char *head, int column)
     return number;
 }
 
+/* In the first column of a Markdown table the best figure is bold, or italic if others are as good,
+ * and no other is bold. */
+static void assert_best_is_marked(const char *name, bool smallest)
+{
+    char line[4096], path[160];
+    double best = NAN;
+    int marks = 0, bold = 0, rows = 0; /* of the best; of all */
+    bool best_is_bold = false;
+    snprintf(path, sizeof path, "%s/%s.md", folder, name);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("%s is missing", path);
+    while (fgets(line, sizeof line, file)) {
+        const char *at = *line == '|' ? strstr(line + 1, "| ") : NULL;
+        int stars = at ? (int)strspn(at + 2, "*") : 0;
+        char *end = line;
+        double value = at ? strtod(at + 2 + stars, &end) : NAN;
+        if (!at || end == at + 2 + stars)
+            continue;
+        rows++;
+        bold += stars == 2;
+        if (isnan(best) || (smallest ? value < best : value > best)) {
+            best = value;
+            marks = stars;
+            best_is_bold = stars == 2;
+        }
+    }
+    fclose(file);
+    assert_true(rows > 1 && marks > 0);
+    assert_int_equal(bold, best_is_bold);
+}
+
 #define HEAD "\"csbm, nodes=60,features=5,classes=2,homophily=0.75,degree=5\""
 
 static void check_tables(const struct runs *runs)
@@ -272,7 +304,9 @@ static void check_tables(const struct runs *runs)
                     recount(runs, split[k], "consm", "trust", "auc_test"), 1e-8);
         assert_near(csv(name, "\"GCN, agreement of predictions\"", 0),
                     recount(runs, split[k], "gcn", "agreement", "auc_test"), 1e-8);
+        assert_best_is_marked(name, false);
         snprintf(name, sizeof name, "edges-calibration%s", suffix[k]);
+        assert_best_is_marked(name, true);
         assert_near(csv(name, "\"ConSM, trust (all evidence)\"", 0),
                     recount(runs, split[k], "consm", "trust", "ece"), 1e-8);
         for (int w = 0; w < WITNESSES; w++) {

@@ -236,6 +236,32 @@ static void the_paper_is_quoted_rightly(void **state)
     assert_null(paper_set("texas"));
 }
 
+/* Work by hand: a step is 20,000 and one for each edge and feature entry. */
+static void work_by_hand(void **state)
+{
+    (void)state;
+    const double step = 2e4 + 300 + 700;
+    struct study_run run = plan_run(TASK_TRAIN, "csbm:nodes=50", model("gcn"), "random");
+    run.config.epochs = 10;
+    assert_true(plan_cost(&run, 300, 700) == step * 10);
+    run.ensemble = 3;
+    assert_true(plan_cost(&run, 300, 700) == 3 * step * 10);
+    run.ensemble = 0;
+    run.task = TASK_FACTS;
+    assert_true(plan_cost(&run, 300, 700) == step);
+    run.task = TASK_ROBUST;
+    run.again.epochs = 7;
+    assert_true(plan_cost(&run, 300, 700) == step * 10 + step * 4 * 7);
+    run = plan_run(TASK_TRAIN, "csbm:nodes=50", model("consm"), "random");
+    run.config.warmup = 30;
+    run.config.rounds = 2;
+    run.config.gnn_steps = 5;
+    OK(config_set(&run.config, "backbone", "gcn"));
+    assert_true(plan_cost(&run, 300, 700) == step * (30 + 2 * 5 + 200 * 2));
+    OK(config_set(&run.config, "backbone", "auto"));
+    assert_true(plan_cost(&run, 300, 700) == step * (4 * 30 + 2 * 5 + 200 * 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +274,7 @@ int main(void)
         cmocka_unit_test(the_space_reaches_consms_candidates),
         cmocka_unit_test(bad_spaces_are_named),
         cmocka_unit_test(the_paper_is_quoted_rightly),
+        cmocka_unit_test(work_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
