@@ -44,6 +44,21 @@ static void refuses_what_is_out_of_range(struct consm_options *o, const struct c
     }
 }
 
+/* A whole number's bounds, and words, are read back as they were set. */
+static void remembers_what_is_set(struct consm_options *o, const struct consm_parameter *p)
+{
+    char text[64], buffer[32];
+    for (int i = 0; p->kind == CONSM_WORD && p->choices[i]; i++) {
+        OK(consm_options_set(o, p->name, p->choices[i]));
+        assert_string_equal(consm_options_get(o, p->name, buffer), p->choices[i]);
+    }
+    for (int high = 0; p->kind == CONSM_INTEGER && p->max < 0x1p53 && high < 2; high++) {
+        snprintf(text, sizeof text, "%.0f", high ? p->max : p->min);
+        OK(consm_options_set(o, p->name, text));
+        assert_string_equal(consm_options_get(o, p->name, buffer), text);
+    }
+}
+
 static void every_default_can_be_set_and_read(void **state)
 {
     struct consm_method m;
@@ -63,6 +78,8 @@ static void every_default_can_be_set_and_read(void **state)
         }
         for (int32_t i = 0; parameter_at(&p, m.name, i); i++)
             refuses_what_is_out_of_range(o, &p);
+        for (int32_t i = 0; parameter_at(&p, m.name, i); i++)
+            remembers_what_is_set(o, &p);
         consm_options_free(o);
     }
     assert_true(methods >= 12 && parameters >= 60);
@@ -88,6 +105,9 @@ static void methods_have_their_own(void **state)
     assert_true(find_parameter(&p, "gam", "propagation"));
     assert_string_equal(p.value, "gam"); /* a method's default, not the table's */
     assert_false(find_parameter(&p, "gcn", "no such"));
+    static const char *const shares[] = {"train_ratio", "val_ratio", "at_precision", "at_recall"};
+    for (int i = 0; i < 4; i++)
+        assert_true(find_parameter(&p, "gcn", shares[i]) && p.min == 0 && p.max == 1);
     OK(consm_options_new(&o, "gcn"));
     assert_null(consm_options_get(o, "hiden", buffer));
     OK(consm_options_set(o, "split", "a/very/long/path/to/a/file/of/roles/that/is/kept/whole.csv"));

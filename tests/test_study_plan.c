@@ -234,6 +234,15 @@ static void the_paper_is_quoted_rightly(void **state)
     assert_true(isnan(paper_accuracy("karate", "gcn")));
     assert_int_equal(paper_set("squirrel")->edges, 211872);
     assert_null(paper_set("texas"));
+    /* 20 training nodes a class; the roles add up, except for Actor's. */
+    static const char *const names[] = {"cora",  "citeseer",  "pubmed",
+                                        "actor", "chameleon", "squirrel"};
+    for (int i = 0; i < 6; i++) {
+        const struct paper_set *set = paper_set(names[i]);
+        assert_int_equal(set->train, 20 * set->classes);
+        if (strcmp(names[i], "actor") != 0)
+            assert_int_equal(set->train + set->val + set->test, set->nodes);
+    }
 }
 
 /* Work by hand: a step is 20,000 and one for each edge and feature entry. */
