@@ -32,7 +32,8 @@ static consm_status attack(struct csr **out, const struct task_input *in)
     const struct study_run *run = in->run;
     const int32_t *label = in->prepared->data->label;
     struct changes changes = {0};
-    int64_t budget = (int64_t)llround(run->rate * (double)(graph->nnz / 2));
+    const int64_t edges = graph->nnz / 2;
+    int64_t budget = (int64_t)llround(run->rate * (double)edges);
     if (run->plant == PLANT_DICE)
         TRY(attack_dice(&changes, graph, label, budget, run->seed));
     else if (run->plant == PLANT_RANDOM || run->plant == PLANT_BETWEEN)
