@@ -38,11 +38,12 @@ static consm_status add_defence(struct robust *t, const char *name, const struct
     consm_status st = CONSM_OK;
     const json_t *other = json_object_get(t->result, name);
     json_t *to = json_object();
+    const int64_t edges = on->graph->nnz / 2;
     struct train_result trained;
     TRY(planted_again(&trained, on, t->in, t->role));
     TRY(task_number(to, "acc", trained.test_acc));
     TRY(task_number(to, "val_acc", trained.val_acc));
-    TRY(task_number(to, "kept", (double)(on->graph->nnz / 2) / (double)t->planted.edges->count));
+    TRY(task_number(to, "kept", (double)edges / (double)t->planted.edges->count));
     if (!(other && task_value(other, "val_acc") >= trained.val_acc) &&
         json_object_set(t->result, name, to) != 0)
         TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
