@@ -468,6 +468,31 @@ static void effects_have_their_values(void **state)
 
 /* ---- memory --------------------------------------------------------------- */
 
+/* Means and deviations are measured once for all questions of a predictor. */
+static void columns_are_measured_once(void **state)
+{
+    struct case_ c;
+    struct consm_predictor *p;
+    const float *mean, *deviation, *again, *spread;
+    (void)state;
+    case_open(&c, "csbm:nodes=60,classes=2,features=4", "mlp", "1");
+    OK(consm_predictor_new(&p, c.model, c.data, 1));
+    OK(predictor_moments(&mean, &deviation, p));
+    OK(predictor_moments(&again, &spread, p));
+    assert_true(again == mean && spread == deviation);
+    for (int64_t k = 0; k < 4; k++) {
+        double sum = 0, squares = 0;
+        for (int64_t i = 0; i < 60; i++)
+            sum += (double)p->problem.dense[4 * i + k] / 60;
+        for (int64_t i = 0; i < 60; i++)
+            squares += pow((double)p->problem.dense[4 * i + k] - sum, 2) / 60;
+        assert_true(fabs(sum - (double)mean[k]) < 1e-6);
+        assert_true(fabs(sqrt(squares) - (double)deviation[k]) < 1e-6);
+    }
+    consm_predictor_free(p);
+    case_close(&c);
+}
+
 static consm_status whole_run(void)
 {
     consm_status st;
@@ -512,6 +537,7 @@ int main(void)
         cmocka_unit_test(certain_models_have_reasons),
         cmocka_unit_test(effects_have_their_values),
         cmocka_unit_test(predictors_answer),
+        cmocka_unit_test(columns_are_measured_once),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

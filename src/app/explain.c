@@ -30,8 +30,8 @@ struct inquest {
     int64_t node;
     struct consm_explanation *out;
     const struct problem *problem;
-    float *probability;      /* (c) */
-    float *mean, *deviation; /* (features) of the whole graph's dense columns */
+    float *probability;            /* (c) */
+    const float *mean, *deviation; /* (features) of the whole graph's dense columns, or NULL */
     int64_t done, planned;
 };
 
@@ -124,29 +124,6 @@ static consm_status list_features(struct suspect **out, int64_t *count, const st
     qsort(*out, (size_t)features, sizeof **out, by_turn);
     while (*count < features && (*out)[*count].turn < INT64_MAX)
         ++*count;
-done:
-    return st;
-}
-
-/* Mean and deviation of the whole graph's dense columns. */
-static consm_status column_moments(struct inquest *q)
-{
-    consm_status st = CONSM_OK;
-    const struct problem *p = q->problem;
-    TRY(NEW(q->mean, p->features));
-    TRY(NEW(q->deviation, p->features));
-    for (int64_t k = 0; k < p->features; k++) {
-        double sum = 0, squares = 0;
-        for (int64_t i = 0; i < p->nodes; i++)
-            sum += (double)p->dense[i * p->features + k];
-        sum /= (double)p->nodes;
-        for (int64_t i = 0; i < p->nodes; i++) {
-            double d = (double)p->dense[i * p->features + k] - sum;
-            squares += d * d;
-        }
-        q->mean[k] = (float)sum;
-        q->deviation[k] = (float)sqrt(squares / (double)p->nodes);
-    }
 done:
     return st;
 }
@@ -254,7 +231,7 @@ static consm_status explain(struct inquest *q, struct consm_predictor *p)
     if (model->structural)
         TRY(prepare_keys(&key, p->dataset->data));
     if (!q->problem->sparse)
-        TRY(column_moments(q));
+        TRY(predictor_moments(&q->mean, &q->deviation, p));
     TRY(NEW(q->probability, model->classes));
     TRY(backend_open(&backend, NULL, p->threads));
     TRY(setting_open(&q->setting, p, q->problem, backend, q->node, key, q->mean));
@@ -269,8 +246,6 @@ done:
     setting_close(&q->setting);
     backend_close(backend);
     mem_free(q->probability);
-    mem_free(q->mean);
-    mem_free(q->deviation);
     mem_free(key);
     return st;
 }

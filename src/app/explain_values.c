@@ -113,32 +113,22 @@ static float entry_of(const struct problem *p, int64_t i, int64_t column)
     return entry < 0 ? 0 : p->sparse->val ? p->sparse->val[entry] : 1;
 }
 
-/* sum (features) of each column over all nodes. */
-static void sum_columns(double *sum, const struct problem *p)
-{
-    for (int64_t i = 0; p->dense && i < p->nodes; i++)
-        for (int64_t k = 0; k < p->features; k++)
-            sum[k] += (double)p->dense[i * p->features + k];
-    for (int64_t e = 0; p->sparse && e < p->sparse->nnz; e++)
-        sum[p->sparse->col[e]] += p->sparse->val ? (double)p->sparse->val[e] : 1;
-}
-
 /* The usual range is measured on at most SAMPLE nodes, evenly spaced. */
 enum { SAMPLE = 10000 };
 
-static consm_status add_columns(struct consm_explanation *e, const struct problem *p)
+static consm_status add_columns(struct consm_explanation *e, struct consm_predictor *predictor)
 {
     consm_status st = CONSM_OK;
+    const struct problem *p = &predictor->problem;
+    const float *mean, *deviation;
     float *value = NULL;
-    double *sum = NULL;
     int64_t stride = (p->nodes + SAMPLE - 1) / SAMPLE;
     TRY(NEW(e->feature_value, e->features));
     TRY(NEW(e->feature_low, e->features));
     TRY(NEW(e->feature_high, e->features));
     TRY(NEW(e->feature_mean, e->features));
     TRY(NEW(value, SAMPLE));
-    TRY(ZNEW(sum, p->features));
-    sum_columns(sum, p);
+    TRY(predictor_moments(&mean, &deviation, predictor));
     for (int64_t k = 0; k < e->features; k++) {
         int64_t column = e->feature[k], count = 0;
         for (int64_t i = 0; i < p->nodes; i += stride)
@@ -147,11 +137,10 @@ static consm_status add_columns(struct consm_explanation *e, const struct proble
         e->feature_value[k] = entry_of(p, e->node, column);
         e->feature_low[k] = quantile(value, count, 0.05);
         e->feature_high[k] = quantile(value, count, 0.95);
-        e->feature_mean[k] = (float)(sum[column] / (double)p->nodes);
+        e->feature_mean[k] = mean[column];
     }
 done:
     mem_free(value);
-    mem_free(sum);
     return st;
 }
 
@@ -160,7 +149,7 @@ consm_status explain_values(struct consm_explanation *e, struct consm_predictor 
     consm_status st = CONSM_OK;
     TRY(add_trust(e, p));
     TRY(add_people(e, p, p->dataset->data));
-    TRY(add_columns(e, &p->problem));
+    TRY(add_columns(e, p));
 done:
     return st;
 }

@@ -7,6 +7,7 @@
 #include "base/given.h"
 #include "train/session.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- opening ------------------------------------------------------------- */
@@ -80,6 +81,8 @@ void consm_predictor_free(struct consm_predictor *p)
     if (p->prepared)
         matched_free(&p->features, p->prepared);
     mem_free(p->whole);
+    mem_free(p->mean);
+    mem_free(p->deviation);
     if (p->trust)
         edge_trust_free(p->trust);
     mem_free(p->trust);
@@ -231,6 +234,59 @@ bool predictor_is_whole(struct consm_predictor *p)
     bool whole = p->whole != NULL;
     pthread_mutex_unlock(&p->lock);
     return whole;
+}
+
+/* Row by row: the columns of a large graph, one by one, would each read all of it. */
+static consm_status measure_columns(float *mean, float *deviation, const struct problem *p)
+{
+    consm_status st = CONSM_OK;
+    int64_t f = p->features;
+    double *sum = NULL, *squares = NULL;
+    TRY(ZNEW(sum, f));
+    TRY(ZNEW(squares, f));
+    for (int64_t i = 0; p->dense && i < p->nodes; i++)
+        for (int64_t k = 0; k < f; k++)
+            sum[k] += (double)p->dense[i * f + k];
+    for (int64_t e = 0; p->sparse && e < p->sparse->nnz; e++)
+        sum[p->sparse->col[e]] += p->sparse->val ? (double)p->sparse->val[e] : 1;
+    for (int64_t k = 0; k < f; k++)
+        sum[k] /= (double)p->nodes;
+    for (int64_t i = 0; p->dense && i < p->nodes; i++)
+        for (int64_t k = 0; k < f; k++) {
+            double d = (double)p->dense[i * f + k] - sum[k];
+            squares[k] += d * d;
+        }
+    for (int64_t k = 0; k < f; k++) {
+        mean[k] = (float)sum[k];
+        deviation[k] = (float)sqrt(squares[k] / (double)p->nodes);
+    }
+done:
+    mem_free(sum);
+    mem_free(squares);
+    return st;
+}
+
+consm_status predictor_moments(const float **mean, const float **deviation,
+                               struct consm_predictor *p)
+{
+    consm_status st = CONSM_OK;
+    float *made = NULL, *spread = NULL;
+    pthread_mutex_lock(&p->lock);
+    if (!p->mean) {
+        TRY(NEW(made, p->problem.features));
+        TRY(NEW(spread, p->problem.features));
+        TRY(measure_columns(made, spread, &p->problem));
+        p->mean = made;
+        p->deviation = spread;
+        made = spread = NULL;
+    }
+    *mean = p->mean;
+    *deviation = p->deviation;
+done:
+    pthread_mutex_unlock(&p->lock);
+    mem_free(made);
+    mem_free(spread);
+    return st;
 }
 
 void predictor_set_largest(struct consm_predictor *p, double share)

@@ -46,6 +46,7 @@ struct consm_predictor {
     size_t eye_room;
     struct consm_predictor *inner; /* on a dataset of a version, if needed */
     uint64_t inner_number;         /* the number of that version */
+    float *mean, *deviation;       /* (features) of the columns, made on first use */
 
     pthread_mutex_t trust_lock;
     struct edge_trust *trust; /* of all edges, made on first use, then only read */
@@ -55,6 +56,11 @@ struct consm_predictor {
  * may call it at once. */
 consm_status predictor_logits(float *out, struct consm_predictor *p, const int32_t *number,
                               int64_t count);
+
+/* Mean and deviation (features) of the dataset's columns over all nodes, measured once; they belong
+ * to the predictor. The deviation of sparse columns is 0. */
+consm_status predictor_moments(const float **mean, const float **deviation,
+                               struct consm_predictor *p);
 
 /* CONSM_ENOTFOUND unless all are nodes of the version (NULL: of the dataset). */
 consm_status predictor_check(const struct consm_predictor *p, const struct version *v,
