@@ -8,8 +8,8 @@ snapshot (a version of the growing graph that 10,000 changes follow) beside that
 the writes while a new base is built; explanations and the trust of a node's edges. If torch and PyG are
 installed, also the time of PyG's GCN on all nodes of the same graph.
 
---method consm needs a backbone (gcn if none is given): without one it would compare many. It trains for ten
-minutes on 1 million nodes, and its trust of edges is left out.
+--method consm needs a backbone (gcn if none is given): without one it would compare many. The trust of its
+edges is left out.
 """
 import argparse
 import importlib.util

@@ -476,7 +476,6 @@ static void readers_and_a_writer(void **state)
     mem_free(t);
 }
 
-/* A version that a reader holds does not change. */
 /* Ids of old nodes and of new ones; a short buffer cuts them. */
 static void nodes_tell_their_ids(void **state)
 {
@@ -505,6 +504,7 @@ static void nodes_tell_their_ids(void **state)
     mem_free(t);
 }
 
+/* A version that a reader holds does not change. */
 static void a_reader_keeps_its_version(void **state)
 {
     struct truth *t = truth_new(false, false, true, 6);
