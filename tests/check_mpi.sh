@@ -30,6 +30,7 @@ mpi=(mpirun --oversubscribe)
 [ "$(id -u)" != 0 ] || mpi+=(--allow-run-as-root)
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # MPI's own leaks are not looked for
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, with a warning
+export OMPI_MCA_btl=^tcp # all ranks are here; Open MPI 5 warns where there is no network
 
 # With AddressSanitizer one number of ranks sees all code.
 sanitized=$(grep -qa __asan_init "$consm" && echo 1 || true)
@@ -215,18 +216,27 @@ sed -i '2000s/,[^,]*$/,heavy/' "$work/plain/edges.csv"
 [ "$(grep -c 'edges.csv: line 2000, column 3 (weight): found "heavy"' "$work/out")" = 1 ] || fault "in shares: said $(cat "$work/out")"
 
 # Ranks that were given different things stop, with one line of ours.
-disagree() { # TEXT, then two commands for mpirun
-    "${mpi[@]}" -n 1 "${@:2:$#-1}" > "$work/out" 2>&1 && fault "went on: $1"
-    [ "$(grep -c '^consm' "$work/out")" = 1 ] && grep -qF "$1" "$work/out" || fault "expected $1: $(cat "$work/out")"
+disagree() { # TEXT, then the commands of rank 0 and rank 1, with a colon between them (mpirun 5 crashes on two commands)
+    local text=$1 first=()
+    shift
+    while [ "$1" != : ]; do
+        first+=("$1")
+        shift
+    done
+    printf '%q ' "${first[@]}" > "$work/rank0"
+    printf '%q ' "${@:2}" > "$work/rank1"
+    # shellcheck disable=SC2016 # for the ranks' shells
+    "${mpi[@]}" -n 2 bash -c 'eval "exec $(cat "$0/rank$OMPI_COMM_WORLD_RANK")"' "$work" > "$work/out" 2>&1 && fault "went on: $text"
+    [ "$(grep -c '^consm' "$work/out")" = 1 ] && grep -qF "$text" "$work/out" || fault "expected $text: $(cat "$work/out")"
 }
 cp -r examples/friends "$work/friends"
 sed -i '2d' "$work/friends/edges.csv"
-disagree 'rank 0 has the command info karate, but rank 1 has info csbm' "$consm" info karate : -n 1 "$consm" info csbm
+disagree 'rank 0 has the command info karate, but rank 1 has info csbm' "$consm" info karate : "$consm" info csbm
 (cd examples && ln -sfn "$PWD/friends" "$work/a" && ln -sfn "$work/friends" "$work/b")
 cat > "$work/own.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b)" && exec "$2" train . -m gcn --epochs 3 -q
 END
-disagree 'the ranks disagree: rank 1 differs' bash "$work/own.sh" "$work" "$consm" : -n 1 bash "$work/own.sh" "$work" "$consm"
+disagree 'the ranks disagree: rank 1 differs' bash "$work/own.sh" "$work" "$consm" : bash "$work/own.sh" "$work" "$consm"
 # … also where the option stands in a file, or the program is another one.
 sed 's/^epochs: .*/epochs: 4/' "$work/alone/config.yaml" > "$work/a.yaml"
 sed 's/^epochs: .*/epochs: 5/' "$work/alone/config.yaml" > "$work/b.yaml"
@@ -234,10 +244,10 @@ cat > "$work/told.sh" << 'END'
 cp "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b).yaml" "$1/$OMPI_COMM_WORLD_RANK/run.yaml" && cd "$1/$OMPI_COMM_WORLD_RANK" && exec "$2" train karate --config run.yaml -q
 END
 mkdir -p "$work/0" "$work/1" "$work/other"
-disagree 'the ranks disagree: rank 0 has epochs 4, but rank 1 has 5' bash "$work/told.sh" "$work" "$consm" : -n 1 bash "$work/told.sh" "$work" "$consm"
+disagree 'the ranks disagree: rank 0 has epochs 4, but rank 1 has 5' bash "$work/told.sh" "$work" "$consm" : bash "$work/told.sh" "$work" "$consm"
 version=$("$consm" --version | cut -d' ' -f2)
 sed "s/${version//./\\.}/${version%?}x/g" "$consm" > "$work/other/consm" && chmod +x "$work/other/consm" && cp "$build/libconsm_mpi.so" "$work/other/"
-disagree "rank 0 has version $version" "$consm" info karate : -n 1 "$work/other/consm" info karate
+disagree "rank 0 has version $version" "$consm" info karate : "$work/other/consm" info karate
 cat > "$work/gone.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo .)" && exec "$2" train . -m gcn --epochs 3 -q
 END
