@@ -126,6 +126,18 @@ static void labels_stretch_the_warm_up(void **state)
     assert_int_equal(warmup_with(80, true, 1.5), 450);
 }
 
+/* ConSM with this warm-up and one round of so many updates. */
+static struct train_options short_run(int64_t warmup, int64_t updates)
+{
+    struct train_options options = {.seed = 1, .config = consm_config()};
+    OK(model_find(&options.model, "consm"));
+    options.config.warmup = warmup;
+    options.config.rounds = 1;
+    options.config.gnn_steps = updates;
+    options.config.match_steps = 2;
+    return options;
+}
+
 /* All are trained for 60 updates, eight for 120, four to the end, unless they stop improving
  * before; the winner comes first and validates best of those trained to the end. */
 static void the_rungs_are_climbed(void **state)
@@ -133,14 +145,8 @@ static void the_rungs_are_climbed(void **state)
     (void)state;
     struct scene scene;
     struct train_result result;
-    const struct model_def *model;
+    struct train_options options = short_run(150, 1);
     scene_small(&scene);
-    OK(model_find(&model, "consm"));
-    struct train_options options = {.model = model, .seed = 1, .config = consm_config()};
-    options.config.warmup = 150;
-    options.config.rounds = 1;
-    options.config.gnn_steps = 1;
-    options.config.match_steps = 2;
     options.config.prune_by = PRUNE_BY_NONE;
     options.config.lambda = 1;
     OK(train_once(&result, &scene.problem, &options, 2));
@@ -156,49 +162,62 @@ static void the_rungs_are_climbed(void **state)
     scene_close(&scene);
 }
 
-static size_t free_bytes = 1 << 30;
-static size_t room_of(struct backend *b)
+/* A backend that counts the programs it compiles. The first look at its memory finds `before`
+ * bytes free, every later one `then`; 0 before: it shares the host's memory. */
+static struct {
+    const struct backend_kind *plain;
+    int looks, programs;
+    size_t before, then;
+} card;
+
+static size_t card_room(struct backend *b)
 {
     (void)b;
-    return free_bytes;
+    return card.looks++ == 0 ? card.before : card.then;
 }
 
-/* The validation loss and the candidates of a run on a backend with that free memory; 0: it shares
- * the host's. */
-static void train_with_room(struct train_result *result, const struct scene *scene, size_t room)
+static consm_status card_compile(struct backend *b, struct compiled **out,
+                                 const struct planned *plan)
+{
+    card.programs++;
+    return card.plain->compile(b, out, plan);
+}
+
+/* Trains on such a backend; returns the number of programs. */
+static int train_with_room(struct train_result *result, const struct scene *scene, size_t before,
+                           size_t then)
 {
     struct backend *backend;
     struct session *s;
-    const struct model_def *model;
-    OK(model_find(&model, "consm"));
-    struct train_options options = {.model = model, .seed = 1, .config = consm_config()};
-    options.config.warmup = 130;
-    options.config.rounds = 1;
-    options.config.gnn_steps = 5;
-    options.config.match_steps = 2;
+    struct train_options options = short_run(130, 5);
     OK(backend_open(&backend, NULL, 2));
-    const struct backend_kind *plain = backend->kind;
-    struct backend_kind roomy = *plain;
-    roomy.room = room_of;
-    free_bytes = room;
-    if (room > 0)
-        backend->kind = &roomy;
+    card.plain = backend->kind;
+    card.looks = card.programs = 0;
+    card.before = before;
+    card.then = then;
+    struct backend_kind kind = *backend->kind;
+    kind.compile = card_compile;
+    kind.room = before > 0 ? card_room : NULL;
+    backend->kind = &kind;
     OK(session_new(&s, &scene->problem, &options, backend));
     OK(session_train(s, result));
     session_free(s);
-    backend->kind = plain;
+    backend->kind = card.plain;
     backend_close(backend);
+    return card.programs;
 }
 
-/* A card keeps the candidates' programs between rungs. They go on where they were. */
+/* A card keeps the candidates' programs between rungs, unless they take more than a tenth of its
+ * memory. They go on where they were. */
 static void kept_programs_change_nothing(void **state)
 {
     (void)state;
+    enum { FREE = 1 << 30 };
     struct scene scene;
     struct train_result kept, made;
     scene_small(&scene);
-    train_with_room(&kept, &scene, 1 << 30);
-    train_with_room(&made, &scene, 0);
+    int few = train_with_room(&kept, &scene, FREE, FREE - FREE / 10);
+    int many = train_with_room(&made, &scene, 0, 0);
     assert_int_equal(kept.candidates, made.candidates);
     for (int i = 0; i < made.candidates; i++) {
         assert_string_equal(kept.candidate[i].settings, made.candidate[i].settings);
@@ -208,6 +227,8 @@ static void kept_programs_change_nothing(void **state)
     assert_true(kept.student.val == made.student.val);
     assert_true(kept.loss == made.loss && kept.val_acc == made.val_acc);
     assert_int_equal(kept.best_epoch, made.best_epoch);
+    assert_true(many - few >= 2 * kept.candidates); /* those of the second rung, at least */
+    assert_int_equal(train_with_room(&made, &scene, FREE, FREE - FREE / 10 - 1), many);
     scene_close(&scene);
 }
 
