@@ -7,16 +7,17 @@
 
 static const char usage[] =
     "usage: consm-bench [--threads N [--alone]] [--seconds S] [--filter TEXT] [--busy] [--json]\n"
-    "  --threads N    the largest team; measured are 1 and N (default: all processors)\n"
-    "  --alone        measured is N only\n"
+    "  --threads N    measure with 1 thread and with N (default: all processors)\n"
+    "  --alone        measure with N threads only\n"
     "  --seconds S    time spent on each measurement (default 0.2)\n"
     "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
     "  --device D     instead: steps and epochs of models on cpu, cuda, …, with --sets A;B;…\n"
-    "  --busy         on a machine with other work: one thread, processor time, not the clock's\n"
+    "  --busy         on a machine with other work: one thread, processor time instead of wall "
+    "time\n"
     "  --kernels      kernels only, no models and no files\n"
-    "  --operations   with \"peers MODEL SET\": every operation of the epoch as well, alone\n"
+    "  --operations   with \"peers MODEL SET\": also measure every operation of the epoch alone\n"
     "  --json         one JSON object per line instead of the table\n"
-    "Beside each time stands the machine's own ceiling and how many times as long it took.\n"
+    "Each line also has the machine's limit and how many times as long the kernel took.\n"
     "CONSM_SIMD=base|avx2|avx512|neon in the environment chooses the instruction set.\n";
 
 static consm_status bench_all(struct bench *b, int threads)

@@ -136,9 +136,9 @@ struct consm_dataset;
 struct consm_model;
 
 /* Opens a dataset. name_or_path is a built-in name ("karate", "csbm:nodes=5000,homophily=0.2"), a
- * registered name ("cora"), or a path in any format that consm reads. Files of registered sets are
- * searched in data_dir first; with NULL in $CONSM_DATA, then in the user's cache. Free *out with
- * consm_dataset_free(). O(size of the file). */
+ * registered name ("cora"), or a path in any format that consm reads. It looks for files of
+ * registered sets in data_dir (unless NULL), then in $CONSM_DATA, then in the user's cache. Free
+ * *out with consm_dataset_free(). O(size of the file). */
 CONSM_API consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
                                           const char *data_dir);
 
@@ -450,8 +450,8 @@ struct consm_model_info {
     double threshold_precision,
         threshold_recall;   /* of that class on validation, with the threshold */
     bool threshold_reached; /* the requested precision or recall was reached */
-    double doubt; /* how far probabilities are shrunk towards uniform, because few nodes validate; 0
-                     with 100 or more */
+    double doubt; /* how far probabilities are shrunk towards uniform if there are few validation
+                     nodes; 0 with 100 or more */
     int32_t class_kind;    /* of enum consm_class_kind */
     const char *backbone;  /* the GNN that ConSM trained: "gcn", "gat", …; of an ensemble all of
                               them, "gcn, gat"; "" for other methods */
@@ -615,9 +615,9 @@ struct consm_prediction {
  * per processor. On the training graph the result equals that of training, bit for bit. Free *out
  * with consm_prediction_free().
  *
- * A prediction set holds the true class with at least the requested coverage, for nodes drawn like
- * the calibration nodes: with a random split, the nodes of the training graph. On another graph
- * there is no guarantee. */
+ * A prediction set holds the true class with at least the requested coverage, for nodes from the
+ * same distribution as the calibration nodes: with a random split, the nodes of the training graph.
+ * On another graph there is no guarantee. */
 CONSM_API consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
                                      const struct consm_dataset *dataset, int threads);
 
@@ -638,9 +638,10 @@ CONSM_API consm_status consm_dataset_find(int64_t *node, const struct consm_data
 /* ---- a graph that grows --------------------------------------------------- */
 
 /* A graph that changes: nodes, edges, features and labels. Any number of threads may read and write
- * at once. Writers wait for each other; a reader continues with the graph as it was. A change costs
- * time for what it changes. After many changes a background thread rebuilds the graph; a writer
- * waits for it only if it falls far behind. A call that fails changes nothing. */
+ * at once. Writers wait for each other; a reader continues with the graph as it was. The time of a
+ * change grows with what it changes, not with the graph. After many changes a background thread
+ * rebuilds the graph; a writer waits for it only if it falls far behind. A call that fails changes
+ * nothing. */
 struct consm_graph;
 
 /* Makes a growing graph from a dataset, which may be freed before it. A graph in parts is refused.
@@ -858,8 +859,8 @@ struct consm_explanation {
 
 /* Explains a node's prediction: removes edges, neighbours and features one at a time and predicts
  * again. A trial costs a prediction on the nodes that the model reads for this one. Methods that
- * read far, and structural features, need the whole graph. options NULL: all 0. Free *out with
- * consm_explanation_free(). */
+ * read distant nodes, and structural features, need the whole graph. options NULL: all 0. Free *out
+ * with consm_explanation_free(). */
 CONSM_API consm_status consm_explain(struct consm_explanation **out,
                                      const struct consm_model *model,
                                      const struct consm_dataset *dataset, int64_t node,

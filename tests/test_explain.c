@@ -342,7 +342,7 @@ static void certain_models_have_reasons(void **state)
     assert_near(model_log_odds(&m, sure, 1), -45 - log1p(exp(-40)), 1e-9);
 }
 
-/* The edges of some nodes have the trust that they have among all, bit by bit. */
+/* The edges of some nodes have the trust that they have among all, bit for bit. */
 static void edges_of_nodes(struct consm_predictor *p, const struct consm_model *m,
                            const struct consm_dataset *d)
 {

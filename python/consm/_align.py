@@ -46,8 +46,8 @@ class Ids:
         return list(shown) if self.node_ids is None else self.node_ids[:len(shown)].tolist()
 
     def find(self, keys: list[Any]) -> Array:
-        """Each key's place among the nodes, -1 where no node is called so. A whole number finds its text where
-        every id is text, because ids from files always are."""
+        """The number of the node with each id; -1: no such node. If all ids of the nodes are texts (as from files),
+        a whole number is looked up as text."""
         if self.node_ids is None:
             return np.array([int(k) if _whole(k) and 0 <= k < self.count else -1 for k in keys], np.int64)
         if self._places is None:
@@ -145,7 +145,7 @@ def labels(y: Any, ids: Ids, what: str = "y") -> Array:
 
 
 def sample_labels(y: Any, X: Any, ids: Ids, places: Array, what: str = "y") -> Array:
-    """A label for each node of X, which lie at places."""
+    """A label for each node of X; places are the numbers of these nodes."""
     if not keyed(y):
         return as_labels(y, what)
     values = _values(y, what)
@@ -219,7 +219,7 @@ def node_mask(value: Any, what: str, ids: Ids) -> Array:
 
 
 def of_rows(value: Any, frame: Any, ids: Any, what: str) -> Any:
-    """A mask whose index is that of the table of nodes, which has its ids in a column, gets the ids as index."""
+    """Gives a mask the node ids as its index, if it has the index of the table of nodes (which has ids in a column)."""
     if not hasattr(value, "iloc") or not value.index.equals(frame.index) or value.index.equals(ids):
         return value
     if not ids.has_duplicates and set(ids.tolist()) == set(value.index.tolist()):
@@ -256,7 +256,7 @@ class Asked:
         return sample_labels(y, self.X, self.ids, self.places, what)
 
     def weights(self, value: Any) -> Any:
-        """A sample weight for each of them."""
+        """A sample weight for each of these nodes."""
         if not keyed(value):
             return value
         found = self.labels(value, "sample_weight")

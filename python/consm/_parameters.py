@@ -93,8 +93,8 @@ def _owners() -> dict[str, set[str]]:
 
 
 def unused(method: str, given: dict[str, Any]) -> dict[str, set[str]]:
-    """Which of the parameters that were given the method does not read, and the methods that do. ConSM reads
-    those of its backbone, or of every candidate where it chooses."""
+    """The given parameters that the method does not read, each with the methods that read it. ConSM reads those
+    of its backbone, or, if it chooses the backbone, those of every candidate."""
     readers = {method}
     if method == "consm":
         backbone = given.get("backbone") or "auto"

@@ -58,8 +58,8 @@ def asked_class(info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> int
 
 
 def ranked(probability: Array, log_odds: Array, wanted: Array, k: int) -> Array:
-    """The k wanted nodes with the highest probability, the highest first; of equal ones those with the higher
-    log-odds, which doubt and rounding leave apart."""
+    """The k wanted nodes with the highest probability, highest first. Log-odds break ties: they differ where shrunk
+    and rounded probabilities are equal."""
     if not isinstance(k, (int, np.integer)) or k < 1:
         raise ConsmValueError(f"k is {k!r}: expected a whole number >= 1")
     order = np.lexsort((-log_odds, -probability))

@@ -87,9 +87,9 @@ def _may_show() -> bool:
 
 def run(function: Callable[..., int], *arguments: Any, progress: Optional[Progress] = None,
         bar: Optional[Bar] = None, to_the_end: bool = False) -> None:
-    """Calls the library as _lib.call does; may be interrupted. Handles and arrays are given as they are, so
-    that they live as long as the call, which may go on behind an interruption. to_the_end: an interrupted
-    call has something to write before it stops, so wait for it."""
+    """Calls the library as _lib.call does, but can be interrupted. Pass handles and arrays themselves, not their
+    pointers: an interrupted call may continue in the background, and they must live until it ends. to_the_end:
+    wait for an interrupted call, because it writes a checkpoint before it stops."""
     if threading.current_thread() is not threading.main_thread():
         _lib.call(function, *map(_lib.passed, arguments))
         return

@@ -39,7 +39,7 @@ def _texts(series: Any) -> Any:
 
 
 class Table:
-    """A DataFrame whose columns are features to be. It never changes."""
+    """A DataFrame whose columns will become features. It never changes."""
 
     def __init__(self, frame: Any) -> None:
         for name in frame.columns:

@@ -443,7 +443,7 @@ static consm_status open_session(struct session **out, const struct consm_model 
     if (model->def == &model->own && !model->custom.build)
         return status_fail(
             CONSM_EINVAL,
-            "%s is a model defined by its author: give its equations to consm_model_build()",
+            "%s is a custom model: give its build function to consm_model_build() first",
             model->def->name);
     TRY(set_standard(&options, model));
     TRY(set_forest(&options, model));

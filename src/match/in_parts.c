@@ -34,7 +34,7 @@ static consm_status share_labelled(struct matcher *m)
     int64_t *cut = NULL, at = 0, me = 0;
     for (int64_t i = 1; i < d->labelled; i++)
         if (d->train[i] <= d->train[i - 1])
-            return status_fail(CONSM_EPROGRAM, "labelled nodes of a graph in parts must ascend");
+            return status_fail(CONSM_EPROGRAM, "the labelled nodes are not in ascending order");
     TRY(NEW(cut, partition->parts + 1));
     m->parts.rows = *partition;
     m->parts.rows.cut = cut;

@@ -247,8 +247,8 @@ static consm_status labels_render(struct report *r, const struct study_view *v)
     consm_status st = CONSM_OK;
     report_section(r, "Number of labels",
                    "From 5 to 500 labels per class, drawn for every seed. A fifth is for "
-                   "validation; all other nodes are for test, as for a person who labels a graph. "
-                   "At most half of a small class is labelled, so that test nodes remain.");
+                   "validation; all other nodes are for test. At most half of a small class is "
+                   "labelled, so that test nodes remain.");
     TRY(add_table(r, v, true));
     TRY(add_table(r, v, false));
     for (int s = 0; s < v->options->datasets; s++)

@@ -163,9 +163,11 @@ static consm_status planted_render(struct report *r, const struct study_view *v)
         r, "Planted edges",
         "False edges are added to each graph, and every score should find them. They join any two "
         "nodes, or two nodes of different classes (drawn with true labels: an oracle's attack). "
-        "Metattack's are the published graphs (Zügner and Günnemann, ICLR 2019; files of Jin et "
-        "al., KDD 2020), attacked for Pro-GNN's split: that of `prognn:` datasets with --split "
-        "public. GNNGuard's weights (Zhang and Zitnik, NeurIPS 2020) are the cosines of features "
+        "For Metattack, published graphs are used (Zügner and Günnemann, ICLR 2019; files of Jin "
+        "et "
+        "al., KDD 2020). They were attacked for Pro-GNN's split: that of `prognn:` datasets with "
+        "--split public. GNNGuard's weights (Zhang and Zitnik, NeurIPS 2020) are the cosines of "
+        "features "
         "and of a trained GCN's hidden layer, 0 below 0.1, normalised over each node's neighbours; "
         "mean of both directions and layers.");
     for (int k = 0; k < options_splits(v->options); k++) {
