@@ -27,26 +27,27 @@ static consm_status gather_edges(struct gathered *g, const struct version *v)
 {
     consm_status st = CONSM_OK;
     const struct csr_rows rows = version_rows(v);
+    const bool weighted = rows.base->val != NULL; /* then every changed row has weights, too */
     int64_t count = 0;
     TRY(NEW(g->from, v->edges + 1));
     TRY(NEW(g->to, v->edges + 1));
-    if (rows.base->val)
+    if (weighted)
         TRY(NEW(g->weight, v->edges + 1));
-    TRY(csr_new(&g->graph, v->nodes, v->nodes, 2 * v->edges, rows.base->val != NULL));
+    TRY(csr_new(&g->graph, v->nodes, v->nodes, 2 * v->edges, weighted));
     for (int64_t i = 0; i < v->nodes; i++) {
         const struct csr_row row = csr_row(&rows, i);
         int64_t at = g->graph->start[i];
         g->graph->start[i + 1] = at + row.count;
         if (row.count > 0)
             memcpy(g->graph->col + at, row.col, (size_t)row.count * sizeof *row.col);
-        if (row.count > 0 && row.val)
+        if (row.count > 0 && weighted)
             memcpy(g->graph->val + at, row.val, (size_t)row.count * sizeof *row.val);
         for (int64_t k = 0; k < row.count; k++) {
             if (row.col[k] < i)
                 continue;
             g->from[count] = (int32_t)i;
             g->to[count] = row.col[k];
-            if (g->weight)
+            if (weighted)
                 g->weight[count] = row.val[k];
             count++;
         }

@@ -141,7 +141,7 @@ static consm_status gather_features(struct scene *s, struct consm_predictor *p,
     else
         TRY(NEW(s->dense, s->ball.nodes * f));
     for (int64_t i = 0; i < s->ball.nodes; i++) {
-        if (base->problem.dense && i + AHEAD < s->ball.nodes &&
+        if (!is_sparse && i + AHEAD < s->ball.nodes &&
             s->ball.node[i + AHEAD] < base->problem.nodes)
             fetch_row(base->problem.dense + s->ball.node[i + AHEAD] * f, f);
         const struct consm_dataset *d = version_place(&row, v, s->ball.node[i]);
