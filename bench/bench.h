@@ -1,6 +1,6 @@
+/* consm-bench: measures this machine's limits, and how close the kernels come to them. */
+
 /*
- * consm-bench: measures this machine's limits, and how close the kernels come to them.
- *
  * A measurement runs a function on a team of threads repeatedly for a fraction of a second and
  * keeps the shortest time; longer times are caused by other processes. With the time it prints
  * rates and the share of the ceiling: the time that the machine's copy bandwidth and multiply-add

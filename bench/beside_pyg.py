@@ -3,13 +3,14 @@
 
     python bench/beside_pyg.py [--consm build/release/consm] [--sets cora,actor] [--threads 2]
 
-Needs torch and torch_geometric; --alone leaves them out. Data is what `consm convert` gives. For each model and set PyG runs
-with edge_index and with a sparse adjacency (torch CSR), with dense and with sparse features, and
-the fastest counts ("best"); "default" is edge_index with dense features, as its examples use it.
-Every case is a process of its own, forked from one that has imported torch and PyG, so that the import
-is paid once; its peak memory is printed too. No card is used. Two layers, hidden width 64, dropout 0.5, Adam with weight
-decay: the same as consm's defaults. Times are medians. "epoch" compares step and evaluation together: where a step of
-consm begins with what the evaluation before it computed, it takes that over, which PyG cannot.
+Needs torch and torch_geometric; --alone leaves them out. `consm convert` writes the data for PyG. No card is used.
+
+PyG runs each model and set in four variants: with edge_index or a sparse adjacency (torch CSR), and with dense or
+sparse features. "best" is the fastest of the four; "default" is edge_index with dense features, as in PyG's examples.
+Every case runs in a process of its own, which also gives its peak memory. The process is forked from one that has
+imported torch and PyG, so that they are imported once. All models have two layers, hidden width 64, dropout 0.5 and
+Adam with weight decay, as consm's defaults. Times are medians. "epoch" compares step and evaluation together, because
+a step of consm reuses what the evaluation before it computed, which PyG cannot do.
 """
 import argparse
 import json

@@ -3,13 +3,13 @@
 
 usage: python3 bench/nodes.py [--nodes N] [--edges M] [--method NAME] [--backbone NAME] [--questions Q]
 
-Prints medians and 99th percentiles in milliseconds, beside the time of a full prediction; the memory of a
-snapshot (a version of the growing graph that 10,000 changes follow) beside that of the graph; the slowest of
-the writes while a new base is built; explanations and the trust of a node's edges. If torch and PyG are
-installed, also the time of PyG's GCN on all nodes of the same graph.
+Prints, with medians and 99th percentiles in milliseconds: questions about a node, a full prediction, changes, writes
+while the graph is rebuilt in the background, explanations, and the trust of a node's edges. Also prints the memory of
+a version with 10,000 changes beside that of the graph. If torch and PyG are installed: the time of PyG's GCN on all
+nodes of the same graph.
 
---method consm needs a backbone (gcn if none is given): without one it would compare many. The trust of its
-edges is left out.
+With --method consm the backbone is gcn unless --backbone is given (ConSM would compare many), and the trust of edges
+is not timed.
 """
 import argparse
 import importlib.util

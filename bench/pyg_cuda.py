@@ -4,14 +4,13 @@
     python bench/pyg_cuda.py [--consm build/release/consm] [--sets "cora;squirrel"] [--models gcn,gat,appnp]
                              [--kinds eager,graph,compile] [--steps 500] [--compiled gcn] [--compile-seconds 90]
 
-Eager; as a CUDA graph of the whole step (Adam with capturable=True), which is the best that can be
-done for a static step there; and with torch.compile(mode="reduce-overhead"), which makes graphs of
-forward and backward, for which it takes its time: a process that is not at its end in --compile-seconds
-is ended, with a line that says so. Two layers, hidden width 64, dropout 0.5, Adam with weight decay: consm's
-defaults. GAT gets its edges with self-loops, because adding them at every step cannot be captured.
-Prints the median over the steps, waiting for the card after each, the mean over all of them without
-waiting, and the test accuracy that the same network reached; then what consm-bench, which lies
-beside consm, says of the same models.
+PyG runs in three ways: eager; as a CUDA graph of the whole step (Adam with capturable=True), the fastest that a static
+step can be there; and with torch.compile(mode="reduce-overhead"), which makes graphs of forward and backward. Compiling
+is slow: after --compile-seconds its process is ended, and a line says so. Two layers, hidden width 64, dropout 0.5, Adam
+with weight decay: consm's defaults. GAT's edges include self-loops, because adding them in every step cannot be captured.
+
+Prints the median over the steps, waiting for the card after each; the mean over all steps without waiting; and the test
+accuracy of the same network. Then consm-bench, from consm's folder, measures the same models.
 """
 import argparse
 import os

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""consm beside PyTorch Geometric, both from Python: from arrays in memory to predictions on Cora, each time
-in a fresh process, with the same two-layer GCN (16 hidden, 200 epochs, validation after each).
+"""consm and PyTorch Geometric, both from Python: the time from arrays in memory to predictions on Cora.
 
 usage: bench/pyg_python.py [--runs 5] [--data NAME]      needs consm, torch and torch_geometric installed
 
-The clock starts when the arrays are there and nothing but NumPy is imported, and stops when the predictions
-are NumPy arrays; the import of the package is inside. Runs alternate; medians count.
+Both train the same two-layer GCN (16 hidden, 200 epochs, validation after each), each time in a fresh process. The clock
+starts when the arrays are in memory and only NumPy is imported. It stops when the predictions are NumPy arrays. So the
+time includes the import of the package. Runs alternate; the result is the median.
 """
 from __future__ import annotations
 

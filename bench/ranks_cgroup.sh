@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: bench/ranks_cgroup.sh [PATH-TO-consm]     (as root, with memory cgroups of version 1; needs mpirun, python3, 2 GB of disk)
-# 800,000 nodes with 400 features (1.28 GB), four million lines of edges, as plain files: one process in a memory cgroup of
-# 1 GiB is killed, four ranks in 1 GiB each train it in shares, to the bits of a process without limit. For studies/NOTES.md.
+# 800,000 nodes with 400 features (1.28 GB), four million lines of edges, as plain files. One process in a memory cgroup of
+# 1 GiB is killed. Four ranks with 1 GiB each read it in shares and train, bit-identical to one process without a limit. For
+# studies/NOTES.md.
 set -euo pipefail
 consm=$(realpath "${1:-build/release/consm}")
 own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: bench/ranks_memory.sh [PATH-TO-consm [RANKS…]]     (needs mpirun and python3)
-# The most memory that a rank had, by the number of ranks and by how the data are read: a plain folder in shares, what
-# `consm partition` wrote in parts, and the same as a whole. Makes the table of docs/how-to/distributed.md.
+# The peak memory of a rank by the number of ranks, for three ways to read the data: a plain folder in shares, a folder of
+# `consm partition` in parts, and the same as a whole. Makes the table of docs/how-to/distributed.md.
 set -euo pipefail
 consm=$(realpath "${1:-build/release/consm}")
 ranks=("${@:2}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: bench/ranks_network.sh [PATH-TO-consm]     (as root; needs ip, tc, mpirun)
-# Two ranks on two network namespaces of this machine, joined by a wire (veth) whose rate is limited on both ends (tbf):
-# the time of an epoch beside what the bytes that a rank sends take on such a wire. Makes the table of studies/NOTES.md.
+# Two ranks in two network namespaces of this machine, joined by a virtual wire (veth) with a limited rate (tbf). Prints the
+# time of an epoch, and the time that the bytes of a rank need on such a wire. Makes the table of studies/NOTES.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 consm=$(realpath "${1:-build/release/consm}")

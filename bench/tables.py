@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""All times of docs/results.md on this machine, and the tables made of them.
+"""Measures all times of docs/results.md on this machine and makes their tables.
 
     python3 bench/tables.py [-o tables] [--only peers,authors] [--quick]
 
 Builds consm if needed, then measures: epochs beside PyTorch Geometric's (only consm's without torch and
 torch_geometric), the instruction sets, the authors' 300 rounds, 1 to all threads, a graph of 1M nodes, a
-processor that is busy with other work, every kernel with its ceiling, ConSM as a whole. Each measurement is
+processor that is busy with other work, every kernel with the machine's limit, ConSM as a whole. Each measurement is
 written to its own file in the folder as soon as it is done, so an interrupted program continues. DIR/tables.md
 is written each time: rows for docs/results.md, and which targets are met.
 
-Where two threads are measured, they stay on two processors of different cores (--cpus says which). Nothing else
-should run on the machine. Perhaps an hour and a half, most of it PyG's. --quick goes through all of it with the
-smallest settings: it shows that everything works, but its times mean nothing.
+Measurements with two threads use two processors of different cores (--cpus names them). Nothing else should run on
+the machine. All of it takes about an hour and a half, most of it for PyG. --quick runs everything with the smallest
+settings: it shows that everything works, but its times mean nothing.
 """
 import argparse
 import datetime

@@ -34,7 +34,7 @@ static const struct flag flags[] = {
 
 /* ---- why ----------------------------------------------------------------- */
 
-/* The reason if a witness is the strongest evidence against an edge, or for it. */
+/* The reason, if this kind of evidence (witness) is the strongest against an edge, or for it. */
 static const char *const against[] = {
     "subgraphs do not match",
     "predicted classes differ",
@@ -61,7 +61,7 @@ static const char *const in_favour[] = {
 };
 enum { WORDS = sizeof against / sizeof *against };
 
-/* Means of the witnesses over all edges. */
+/* The mean of each kind of evidence over all edges. */
 static void usual(double mean[WORDS], const struct consm_edge_scores *s)
 {
     for (int k = 0; k < WORDS; k++)
@@ -71,7 +71,7 @@ static void usual(double mean[WORDS], const struct consm_edge_scores *s)
             mean[k] += (double)s->witness[e * s->witnesses + k] / (double)s->edges;
 }
 
-/* The witness that moves the log-odds farthest from a usual edge, in the given direction. */
+/* The evidence that moves the log-odds farthest from a usual edge, in the given direction. */
 static const char *why(const struct consm_edge_scores *s, int64_t e, const double mean[WORDS],
                        int direction)
 {

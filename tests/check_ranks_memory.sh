@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A graph on which one process of so much memory fails, and four train, each in a memory cgroup of that size: data in parts, and a plain
-# list in shares.
+# A graph too large for one process in a memory cgroup: that process fails, but four processes, each in a cgroup of the
+# same size, train on it. Tested with data in parts and with a plain list read in shares.
 # usage: check_ranks_memory.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: check_tables.sh PATH-TO-consm
-# bench/tables.py on measurements that are all there (made up here): nothing is measured again, every table is made, bars
-# are judged by the right side, and what was not measured is left out.
+# bench/tables.py with a complete set of invented measurements: it measures nothing again, writes every table, compares
+# figures with their targets in the right direction, and leaves out what was not measured.
 set -euo pipefail
 command -v python3 > /dev/null || { echo "SKIPPED: no python3: tables are not made"; exit 77; }
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # consm is the sourcing script's
-# What the checks of the command share (sourced, not run): $work, a folder that goes away at the end;
-# faults that are counted, so that one run shows all of them; the verdict.
+# Shared by the checks of the command (sourced, not run): $work, a folder that is deleted at the end; a count of
+# faults, so that one run shows all of them; and the verdict.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache

@@ -1,8 +1,10 @@
-/*
- * Same bits before and after a change. Every model trains a few epochs on karate and on a generated
+/* Same bits before and after a change. Every model trains a few epochs on karate and on a generated
  * graph; hashes of all losses, of its probabilities and of its edge scores are compared with
- * tests/data/same_bits.txt. Moving code must not change them. After changing an equation, record
- * them again; the commit then shows which models it affects:
+ * tests/data/same_bits.txt. */
+
+/*
+ * Moving code must not change the hashes. After changing an equation, record them again; the commit
+ * then shows which models it affects:
  *
  *     build/release/test_same_bits --record
  *

@@ -1,4 +1,4 @@
-"""The installed package beside NumPy alone. check_python.sh and cibuildwheel run it from a folder outside of the repository."""
+"""Uses the installed package with only NumPy. check_python.sh and cibuildwheel run it outside of the repository."""
 import sys, numpy as np, consm
 assert "site-packages" in consm.__file__, consm.__file__
 g = consm.load("karate")

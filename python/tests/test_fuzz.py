@@ -1,5 +1,5 @@
-"""Whatever hypothesis thinks of: an answer of the right shape, or an exception of ours. A crash of the
-library would end the test run."""
+"""Random input from hypothesis: the result has the right shape, or an exception of ours is raised. A crash of
+the library would end the test run."""
 from __future__ import annotations
 
 import os

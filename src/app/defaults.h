@@ -1,6 +1,6 @@
 /* The defaults of a run, for the library and the command. Known sets (registered or generated) are
  * for comparing methods, so they train as in the papers. A user's own graph trains on all its
- * labels. Its columns have different units, and few of its nodes validate, so many epochs tie. */
+ * labels. Its columns have different units, and it has few validation nodes, so many epochs tie. */
 #ifndef APP_DEFAULTS_H
 #define APP_DEFAULTS_H
 

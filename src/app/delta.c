@@ -1,6 +1,6 @@
 /* The tree of changes. A leaf holds those of 64 nodes, a branch 64 leaves or branches. Leaves and
  * branches know the write that made them: that one may still change them, any other copies them
- * first. Memory is freed by write: what a write made holds the write before. */
+ * first. The memory of a write is freed as a whole; it keeps the memory of earlier writes alive. */
 #include "app/delta.h"
 
 #include <stdatomic.h>

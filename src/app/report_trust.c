@@ -1,5 +1,5 @@
 /* The report's section on trust: the scores' distribution, the edges with the most and the least
- * trust, and the witnesses. */
+ * trust, and the weight of each kind of evidence (witness). */
 #include "app/report_parts.h"
 #include "base/counted.h"
 

@@ -1,5 +1,5 @@
-/* KNOWN(x) tells clang's static analyzer what holds at this place and cannot be seen from this
- * file. It is nothing in a build. */
+/* KNOWN(x) tells clang's static analyzer that x is true here, if this file alone does not show it.
+ * In a build it does nothing. */
 #ifndef BASE_KNOWN_H
 #define BASE_KNOWN_H
 

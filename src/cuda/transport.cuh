@@ -1,13 +1,15 @@
+/* Transport of one set of points to c references by one block, in double precision, in its own
+ * memory. */
+
 /*
- * Transport of one set of points to c references by one block, in double precision, in its own
- * memory. The state is one potential f per reference; columns are normalised exactly:
+ * The state is one potential f per reference; columns are normalised exactly:
  *
  *     P_kl = softmax_k((f_k - cost_kl) / ε) / size                                (Eq. sinkhorn)
  *
- * A pass computes P for the current f and sums its rows. Sinkhorn's update, and Newton's on f,
- * shortened until the dual rises, follow as in src/ot/sinkhorn.c; a small ε is reached through
- * larger ones. Each set starts from zero: waiting for a representative set would take longer than a
- * few more passes.
+ * A pass computes P for the current f and sums its rows. Then f is updated as in src/ot/sinkhorn.c:
+ * by Sinkhorn's update, or by Newton's, shortened until the dual rises. A small ε is reached
+ * through larger ones. Each set starts from zero: waiting for a representative set would take
+ * longer than a few more passes.
  */
 #ifndef CUDA_TRANSPORT_CUH
 #define CUDA_TRANSPORT_CUH

@@ -1,9 +1,13 @@
-/* Samples pairs of labelled nodes, as many of one class as of two (section 4.1.3, "Sampling").
+/* Samples pairs of labelled nodes, as many of one class as of two (section 4.1.3, "Sampling"). */
+
+/*
  *   ego:   one labelled node in turn against others: match_pairs of its class, as many of others
  *   batch: match_pairs of each kind for every labelled node, all in one step
  *   pair:  one positive or negative pair at a time
- * A class with a single labelled node is paired with itself. Without a second class, negative pairs
- * have weight 0. */
+ *
+ * In a class with a single labelled node, that node is paired with itself. Without a second class,
+ * negative pairs have weight 0.
+ */
 #include "match/matcher_inside.h"
 
 #include "base/known.h"

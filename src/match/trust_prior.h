@@ -1,5 +1,5 @@
-/* What witnesses weigh over 43 tasks: graphs, splits and attacks. Made by scripts/trust-prior; do
- * not edit. */
+/* Mean and spread of the witnesses' weights over 43 tasks: graphs, splits and attacks. Made by
+ * scripts/trust-prior; do not edit. */
 #ifndef MATCH_TRUST_PRIOR_H
 #define MATCH_TRUST_PRIOR_H
 

@@ -1,9 +1,11 @@
 /* FAGCN: attention that may be negative, so that a node can move away from its neighbours.
  *   H0 = relu(X W1 + b1),  α_ij = tanh(g·[h_i, h_j]),
  *   h_i' = ε h_i^0 + Σ_j α_ij w_ij/√(d_i d_j) h_j              (Bo et al. 2021, Eqs. 4 and 7)
- * and a linear map to the classes. g is stored as its two halves, att_dst for i and att_src for j.
- * With self-loops (the default, as in PyTorch Geometric) the degrees and the sum include the node
- * itself; the paper's own equation is --self-loops no. */
+ * and a linear map to the classes. */
+
+/* g is stored as its two halves, att_dst for i and att_src for j. With self-loops (the default, as
+ * in PyTorch Geometric) the degrees and the sum include the node itself; the paper's own equation
+ * is --self-loops no. */
 #include "models/model.h"
 #include "nn/layers.h"
 

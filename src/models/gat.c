@@ -1,7 +1,9 @@
 /* GAT: a node weighs its neighbours (and itself) by learned attention, several heads side by side.
  *   e_ij = leakyrelu(a_dst·W h_i + a_src·W h_j),  α = softmax over j of e_ij,
  *   h_i' = ‖_heads Σ_j α_ij W h_j + b                     (Veličković et al. 2018, Eqs. 1 to 6)
- * ELU stands between layers; the last layer has one head. Edge weights do not enter. --residual and
+ */
+
+/* ELU stands between layers; the last layer has one head. Edge weights are not used. --residual and
  * --norm are as in GCN:  H' = elu(norm(‖_heads … + b + H R))                 (Luo et al. 2024) */
 #include "models/model.h"
 #include "nn/layers.h"

@@ -1,8 +1,7 @@
-/* GCNII: a GCN that stays deep without smoothing everything away. Each layer mixes in the first
- * embedding and its weights fade into the identity.
+/* GCNII: a deep GCN without oversmoothing. Each layer mixes in the first embedding, and its weights
+ * approach the identity. Then a linear map to the classes.
  *   H0 = relu(X W1 + b1),  S = (1-α) Â H + α H0,
- *   H' = relu((1-β_l) S + β_l S W),  β_l = log(θ/l + 1)         (Chen et al. 2020, Eq. 5)
- * and a linear map to the classes. */
+ *   H' = relu((1-β_l) S + β_l S W),  β_l = log(θ/l + 1)         (Chen et al. 2020, Eq. 5) */
 #include "models/model.h"
 #include "nn/layers.h"
 

@@ -1,6 +1,8 @@
 /* GIN: sums over neighbours, which distinguishes neighbourhoods that an average confuses.
  *   h_i' = relu(MLP((1 + ε) h_i + Σ_j w_ij h_j)),  ε trained            (Xu et al. 2019, Eq. 4.1)
- * An MLP is linear, relu, linear; the last layer's MLP has no relu after it and classifies. The sum
+ */
+
+/* An MLP is linear, relu, linear; the last layer's MLP has no relu after it and classifies. The sum
  * and the MLP's first product are swapped, so that wide features are multiplied once and stay
  * sparse:
  *   ((1 + ε) H + A H) W = (A + I)(H W) + ε H W */

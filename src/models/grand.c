@@ -1,5 +1,7 @@
 /* GRAND: random augmentations of the features, one MLP for all, and a loss that makes their
- * predictions agree.
+ * predictions agree. */
+
+/*
  *   X̃_s = X with whole rows dropped with probability δ, the others times 1/(1-δ)      (DropNode)
  *   X̄_s = 1/(K+1) Σ_k=0..K Â^k X̃_s,   Z_s = MLP(X̄_s),   P_s = softmax(Z_s)
  *   L = 1/S Σ_s nll(Z_s) + λ/(S n) Σ_s ‖P' - P_s‖²
@@ -11,7 +13,8 @@
  * keeps X sparse and mixes `hidden` columns instead of all features: the same numbers in a
  * twentieth of the time on Cora. Only --input-dropout differs: the authors drop values of X̄_s,
  * which then must be stored, dense; here they are dropped from X, anew for every s.
- * studies/NOTES.md has the effect on accuracy. */
+ * studies/NOTES.md has the effect on accuracy.
+ */
 #include "models/grand.h"
 
 #include "nn/layers.h"

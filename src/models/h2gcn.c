@@ -1,5 +1,7 @@
 /* H2GCN: for heterophilic graphs. A node's own embedding, its neighbours' and its two-hop
- * neighbours' stay separate, and all rounds reach the classifier.
+ * neighbours' stay separate, and all rounds reach the classifier. */
+
+/*
  *   R_0 = relu(X W1 + b1),  R_k = [A1 R_k-1, A2 R_k-1],  Z = [R_0, …, R_K] W2 + b2
  *                                                              (Zhu et al. 2020, Eqs. 5 to 7)
  * A1 joins neighbours, A2 nodes at distance exactly two (without weights); both are scaled by
@@ -11,7 +13,8 @@
  *   Z = R_0 V_0 + A1(R_0 V_1 + A1 R_0 V_3 + A2 R_0 V_5) + A2(R_0 V_2 + A1 R_0 V_4 + A2 R_0 V_6)
  * with W2 cut into blocks V of `classes` columns. The two-hop matrix, by far the largest, is then
  * multiplied with as many columns as classes, not with multiples of `hidden`. Dropout applies once,
- * to R_0, instead of to every round. */
+ * to R_0, instead of to every round.
+ */
 #include "models/model.h"
 #include "nn/layers.h"
 

@@ -1,5 +1,6 @@
-/* PTDNet: a GCN whose layers close edges that do not help. For a layer and an entry (u, v) of A
- *                                                            (Luo et al. 2021, Eqs. 3 to 9)
+/* PTDNet: a GCN whose layers close edges that do not help. */
+
+/* For a layer and an entry (u, v) of A                        (Luo et al. 2021, Eqs. 3 to 9)
  *   log α = v_n·relu(W_n h_u + b_n) + v_s·relu(W_s h_v + b_s) + c + c0
  *   s = σ((log ε - log(1-ε) + log α)/τ),  ε uniform,   z = clip(s(ζ-γ) + γ, 0, 1)
  *   H' = act(D^-1/2 (A_z + I) D^-1/2 H W + b),  A_z with z_uv w_uv on its entries, D its row sums

@@ -1,5 +1,7 @@
+/* Sinkhorn on the potentials f of the references, in the log domain. */
+
 /*
- * Sinkhorn on the potentials f of the references. With exact column sums,
+ * With exact column sums,
  *
  *     P_kl = b_l exp((f_k - cost_kl) / ε) / Σ_k' exp((f_k' - cost_k'l) / ε)
  *

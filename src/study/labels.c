@@ -1,6 +1,6 @@
 /* The effect of the number of labels: accuracy of methods, and the quality of ConSM's edge scores,
- * from 5 to 500 labels per class. A fifth of the labels validates (split labels:N), as for a user
- * who has no others. */
+ * from 5 to 500 labels per class. A fifth of these labels is for validation (split labels:N), as if
+ * a user had no others. */
 #include "study/lines.h"
 
 #include <math.h>

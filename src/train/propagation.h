@@ -1,5 +1,6 @@
-/* Label propagation as a loss that pulls neighbours together, for any model:
- *
+/* Label propagation as a loss that pulls neighbours together, for any model. */
+
+/*
  *   λ Σ over edges of α_kind w_ij d(i,j)                    (ConSM paper, Eq. original_lp)
  *
  * kind says how many ends are labelled (LL, LU, UU). w_ij is 1 (NGM, Bui et al. 2018) or comes from

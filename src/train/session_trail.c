@@ -1,5 +1,5 @@
 /* Copies a session's memory to blocks of its trail and back: the base of checkpoints, and the
- * courses that follow it. */
+ * rounds over other edges that follow it. */
 #include "train/session.h"
 
 #include <stdio.h>

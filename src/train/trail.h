@@ -2,9 +2,8 @@
  * of bytes. */
 
 /*
- * After the rounds over all edges a run tries other things (trials over other edges, a course over
- * the best of them). A resumed run repeats these steps and takes their results from here instead of
- * training again.
+ * After the rounds over all edges a run tries other edges: short trials, then rounds over the best
+ * trial. A resumed run takes the results of finished steps from here instead of training again.
  */
 #ifndef TRAIN_TRAIL_H
 #define TRAIN_TRAIL_H

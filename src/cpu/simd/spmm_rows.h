@@ -1,10 +1,14 @@
-/* One strip of columns of y = A x: included once per number of vectors N in the strip, with
+/* One strip of columns of y = A x: included once per number of vectors N in the strip. */
+
+/*
  *   ROWS_NAME  the function to define
- *   ROWS_HEAD  N - 1; vectors 0 … N-2 lie side by side from the strip's first column,
- *   ROWS_V, ROWS_LANES, ROWS_DO(f)  the vector type, its lanes, and the prefix of its operations.
- * `then` is the first column of the strip that the same rows come to next, 0 when the next rows do.
- * The last vector begins at `last`, so that it ends with the matrix row and may overlap its
- * predecessor: both compute the same bits, and no width needs a slow tail. */
+ *   ROWS_HEAD  N - 1; vectors 0 … N-2 lie side by side from the strip's first column
+ *   ROWS_V, ROWS_LANES, ROWS_DO(f)  the vector type, its lanes, and the prefix of its operations
+ *
+ * `then` is the first column of the next strip of the same rows; 0 if other rows follow. The last
+ * vector begins at `last`, so that it ends with the matrix row and may overlap its predecessor:
+ * both compute the same bits, and no width needs a slow tail.
+ */
 
 #define SPMM_DECLARE(i) ROWS_V a##i = zero;
 #define SPMM_CARRY(i)   a##i = ROWS_DO(load)(y + (i)*ROWS_LANES);

@@ -1,5 +1,7 @@
+/* Graphs in NumPy archives. */
+
 /*
- * Graphs in NumPy archives. Two layouts are read, told apart by their keys:
+ * Two layouts are read, told apart by their keys:
  *
  *   Yandex     node_features (n,f)  node_labels (n)  edges (e,2)  train_/val_/test_masks (s,n)
  *   SciPy CSR  adj_data adj_indices adj_indptr adj_shape, attr_… likewise or attr_matrix (n,f),

@@ -1,7 +1,7 @@
+/* How the columns of a table become features. A recipe is learned from one table and stored with
+ * the model, so that the next table is read the same way. */
+
 /*
- * How the columns of a table become features. A recipe is learned from one table and stored with
- * the model, so that the next table is read the same way:
- *
  *   number     as it is                                 feature "age"
  *   boolean    yes, true, y, t: 1; no, false, n, f: 0   feature "vip"
  *   date       days since 1970-01-01                    feature "joined"

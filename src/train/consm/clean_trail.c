@@ -1,5 +1,5 @@
-/* Records finished work over other edges in the session's trail: trials, each a leg, and courses
- * over the best of them. A resumed run takes the results from there. */
+/* Records finished work over other edges in the session's trail: trials ("legs"), and the rounds
+ * over the best trial ("courses"). A resumed run takes the results from there. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"

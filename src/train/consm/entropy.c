@@ -1,10 +1,13 @@
-/* Entropy minimisation (--entropy), not in the paper: the mean entropy of the unlabelled nodes'
- * predictions joins the loss with a small weight,
+/* Entropy minimisation (--entropy; Grandvalet and Bengio 2004), not in the ConSM paper: it moves
+ * class borders to where few nodes are. The arms decide whether it helps (arms.c). */
+
+/*
+ * The mean entropy of the unlabelled nodes' predictions joins the loss:
  *
  *     L + γ/|U| · Σ_{i∈U} H(p_i),   H(p) = -Σ_k p_k·log p_k,   U: all nodes that do not train
  *
- * (Grandvalet and Bengio 2004), so that class borders move to where few nodes are. The arms decide
- * whether it helps (arms.c). No label of U is read. */
+ * No label of U is read.
+ */
 #include "train/consm/consm.h"
 
 #include "train/supervised.h"

@@ -1,5 +1,5 @@
-/* Compares the last candidates by cross-validation over all labels (train/folds.h), if so few nodes
- * validate that their order is chance. Only those within one standard error of the best take part,
+/* Compares the last candidates by cross-validation over all labels (train/folds.h), if validation
+ * nodes are too few to rank them. Only those within one standard error of the best take part,
  * at most four. Each trains on every fold for its best number of updates so far. A finalist costs
  * ten short trainings, or five with 100 labels or more. */
 #include "train/consm/consm.h"
