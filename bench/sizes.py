@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Size and start of consm, LightGBM, scikit-learn and PyTorch Geometric, as a table in Markdown.
 
-usage: python3 bench/sizes.py FOLDER BUILD-FOLDER WHEEL
-e.g.   python3 bench/sizes.py ../sizes build/release build/wheels/consm-….whl
-
 pip installs each package into a virtual environment of its own in FOLDER; existing ones are used again. Sizes: the
 wheel's file, and the growth of the environment (the package with all its dependencies). Start: the processor time of
 `import`, the shortest of several runs, minus that of a Python that imports nothing. Processor time differs little on a
 busy machine. Below the table: the sizes of the library and the command, the start of the command, and the libraries that
 the dynamic linker loads for libconsm.so.
+
+usage: python3 bench/sizes.py FOLDER BUILD-FOLDER WHEEL     e.g. ../sizes build/release build/wheels/consm-….whl
 """
 import os
 import re
