@@ -11,8 +11,8 @@
 #define DATA_FLAGS                                                                                 \
     {"data-dir", "DIR", "look for data files in DIR first (then $CONSM_DATA, then the cache)", 0}, \
         {"format", "NAME", "format of a path (default: detected): " READER_NAMES, 0},              \
-        {"labels", "FILE", "file with the labels of an edge list", 0},                             \
-        {"features", "FILE", "file with the features of an edge list", 0},                         \
+        {"labels", "FILE", "file with the labels, for an edge list or a graph file", 0},           \
+        {"features", "FILE", "file with the features, for an edge list or a graph file", 0},       \
         {"id-column", "NAME", "column of node ids (id)", 0},                                       \
         {"label-column", "NAME", "column of labels (label)", 0},                                   \
         {"weight-column", "NAME", "column of edge weights (weight)", 0},                           \
@@ -37,15 +37,17 @@
     {                                                                                        \
         "safe-csv", NULL, "prefix names that a spreadsheet would read as formulas with '", 0 \
     }
-#define SPLIT_FLAGS                                                                               \
-    {"split", "SPLIT",                                                                            \
-     "paper, public, random, labels:N, 48/32/20, file:I, or a file written by `consm split`", 0}, \
-        {"per-class", "N", "training nodes per class, for paper and random (20)", 0},             \
-        {"train-ratio", "R", "random: share of each class for training, instead of --per-class",  \
-         0},                                                                                      \
-        {"val-ratio", "R", "random: share of each class for validation", 0},                      \
-    {                                                                                             \
-        "pooled", NULL, "random: draw from all classes together, not per class", 0                \
+#define SPLIT_FLAGS                                                                              \
+    {"split", "SPLIT",                                                                           \
+     "paper, public, random, labels:N, 48/32/20, file:I, or a file written by `consm split`; "   \
+     "train: also auto, the default for your own graph",                                         \
+     0},                                                                                         \
+        {"per-class", "N", "training nodes per class, for paper and random (20)", 0},            \
+        {"train-ratio", "R", "random: share of each class for training, instead of --per-class", \
+         0},                                                                                     \
+        {"val-ratio", "R", "random: share of each class for validation", 0},                     \
+    {                                                                                            \
+        "pooled", NULL, "random: draw from all classes together, not per class", 0               \
     }
 
 /* The flags as options of consm_dataset_open_with, and of data_open, for verbs that access the data

@@ -146,7 +146,7 @@ struct consm_open_options {
     size_t size;          /* set by you */
     const char *data_dir; /* as for consm_dataset_open() */
     const char *format;   /* of a path: "npz", "plain", …; NULL: recognise it by content */
-    const char *labels, *features; /* more files, if the path is a bare edge list */
+    const char *labels, *features; /* more files, if the path is an edge list or a graph file */
     /* Names of columns in the path's tables; NULL: their usual names. ignore is a list, "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
     /* For a plain folder or an edge list: each process that mpirun started reads only a share of

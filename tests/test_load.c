@@ -74,7 +74,7 @@ static void not_recognised(void **state)
     FAILS(data_load_path(&d, in_scratch("pair/ind.one.x"), NULL), CONSM_EIO, "ind.one.");
     FAILS(data_load_with(&d, in_scratch("empty"), "plain",
                          &(struct reading_options){.labels = "labels"}),
-          CONSM_EINVAL, "is not an edge list");
+          CONSM_EINVAL, "the format is plain folder: --labels and --features work with edge lists");
 }
 
 /* An unknown suffix is refused before anything is created. */

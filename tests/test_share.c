@@ -510,7 +510,7 @@ static void refused(void **state)
     all_say(in_scratch("no"), CONSM_EINVAL,
             "edges.csv.gz: a compressed file cannot be read in parts");
     all_say(write_text("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n"),
-            CONSM_EINVAL, "m.mtx: is mtx: --in-parts reads edge lists");
+            CONSM_EINVAL, "m.mtx: the format is Matrix Market: --in-parts reads edge lists");
 }
 
 /* Processes that see different files, here by different names, stop before they wait for each

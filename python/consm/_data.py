@@ -36,7 +36,7 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
     format : str, optional
         The format of a path; by default it is recognised by content.
     labels, features : path, optional
-        Files of labels and features for a bare edge list.
+        Files of labels and features, for an edge list or a graph file (GraphML, GML, …).
     id_column, label_column, weight_column : str, optional
         Names of columns in a path's tables; by default their usual names.
     source_column, target_column : str, optional

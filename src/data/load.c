@@ -33,20 +33,22 @@ static consm_status check_reading(const struct reader *r, const char *path,
                                   const struct reading_options *reading)
 {
     if ((reading->labels || reading->features) && !r->parts)
-        return status_fail(
-            CONSM_EINVAL,
-            "%s: is not an edge list: --labels and --features work with edge lists only", path);
+        return status_fail(CONSM_EINVAL,
+                           "%s: the format is %s: --labels and --features work with edge lists, "
+                           "Matrix Market and graph formats only; in a plain folder, put labels "
+                           "and features into nodes.csv",
+                           path, r->title);
     if (wanted_typed(&reading->wanted) && !r->load_with)
         return status_fail(
             CONSM_EINVAL,
-            "%s: is %s, whose columns have no names: --id-column, --label-column, --weight-column, "
-            "--source-column, --target-column and --ignore work with tables only",
-            path, r->name);
+            "%s: the format is %s, whose columns have no names: --id-column, --label-column, "
+            "--weight-column, --source-column, --target-column and --ignore work with tables only",
+            path, r->title);
     if (reading->crew && !r->shares)
         return status_fail(CONSM_EINVAL,
-                           "%s: is %s: --in-parts reads edge lists, folders with edges.csv, and "
-                           "files written by `consm partition`",
-                           path, r->name);
+                           "%s: the format is %s: --in-parts reads edge lists, folders with "
+                           "edges.csv, and folders written by `consm partition`",
+                           path, r->title);
     return wanted_check(&reading->wanted);
 }
 
@@ -60,7 +62,7 @@ static consm_status check_packed(const struct reader *r, const char *path)
     TRY(file_map(&map, path));
     if (unpack_kind(map.data, map.size) != UNPACK_PLAIN)
         st = status_fail(CONSM_EFORMAT, "%s: %s files cannot be compressed: unpack it first", path,
-                         r->name);
+                         r->title);
 done:
     file_unmap(&map);
     return st;

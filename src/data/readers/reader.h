@@ -36,7 +36,7 @@ static inline bool probe_has(const struct probe *p, const char *name)
 
 /* How to read a path. */
 struct reading_options {
-    const char *labels, *features; /* files beside an edge list, or NULL */
+    const char *labels, *features; /* files beside an edge list or a graph file, or NULL */
     /* The processes that read it together, each a share (their number and swap); NULL: the whole is
      * read. */
     const struct partition *crew;
