@@ -39,7 +39,7 @@ for part in "The whole graph by class" "The whole graph by trust" "date:" ">Sett
 done
 grep -q "edges are kept: those with trust ≥ 0\.[0-5]" "$page" || fault "the report does not give the threshold of trust: $(grep -o "edges are kept[^.]*...." "$page")"
 grep -q "which the figure shows, it is" "$page" && fault "a broken sentence"
-grep -q "<svg" "$work/auto/graph.svg" || fault "graph.svg is no picture"
+grep -q "<svg" "$work/auto/graph.svg" || fault "graph.svg is not a picture"
 grep -q "^hidden:" "$work/auto/config.yaml" && fault "config.yaml holds a width that nobody gave"
 expect 0 "" train --config "$work/auto/config.yaml" -o "$work/again"
 cmp -s "$work/auto/predictions.csv" "$work/again/predictions.csv" || fault "config.yaml does not repeat the run"

@@ -85,12 +85,12 @@ for end in graphml gexf; do
     [ "$(grep -c "<node " "$work/g.$end")" = 30 ] || fault "$end: nodes"
     [ "$(grep -c "<edge " "$work/g.$end")" = 70 ] || fault "$end: edges"
     if command -v python3 > /dev/null; then
-        python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$work/g.$end" || fault "$end is no XML"
+        python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$work/g.$end" || fault "$end is not XML"
     fi
 done
 if command -v python3 > /dev/null; then
     python3 -c 'import json, sys; g = json.load(open(sys.argv[1])); assert len(g["nodes"]) == 30 and len(g["links"]) == 70' "$work/g.json" ||
-        fault "g.json is no node-link JSON"
+        fault "g.json is not node-link JSON"
 fi
 expect 2 "expected a name that ends in .graphml, .gexf, .gml or .json" predict "$model" "$work/friends" --graph "$work/g.dot"
 # A directed graph with weights, odd names, missing cells and a split goes there and back without loss.

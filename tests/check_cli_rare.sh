@@ -30,7 +30,7 @@ grep -q '"rare": {"class": "fraud", "validation_nodes": [0-9], "few": true, "pre
 [ "$(head -1 "$work/shop.out/suspects.csv")" = rank,id,predicted,p_fraud,log_odds,reasons ] || fault "head of suspects.csv"
 tail -n +2 "$work/shop.out/suspects.csv" | cut -d, -f5 | sort -grc || fault "suspects.csv is not ranked by log-odds"
 sed -n 2p "$work/shop.out/suspects.csv" | grep -qE ',"?x = [0-9.]+ \(usually [-0-9.]+ to [0-9.]+\) \+[0-9]' ||
-    fault "x is no reason: $(sed -n 2p "$work/shop.out/suspects.csv")"
+    fault "x is not a reason: $(sed -n 2p "$work/shop.out/suspects.csv")"
 grep -q "<svg" "$work/shop.out/graph.svg" || fault "no picture of the graph"
 [ "$(grep -c "<circle" "$work/shop.out/graph.svg")" = 1000 ] || fault "the picture lacks nodes"
 for words in "How many of the most probable nodes are fraud" "Nodes to inspect" "Evidence" "may be fraud: features" \

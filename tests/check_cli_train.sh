@@ -62,7 +62,7 @@ expect 0 "96 of 192 validation labels calibrate the sets" train csbm:nodes=400,h
     --per-class 4 --epochs 30 --coverage 0.9 -o "$work/sets"
 grep -q "target coverage 0.9, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
 [ "$(head -1 "$work/sets/predictions.csv")" = id,label,confidence,set,seen ] || fault "no column set"
-[ "$(cut -d, -f4 "$work/sets/predictions.csv" | grep -cE '^[0-3](\|[0-3])*$')" = 400 ] || fault "a set is no set"
+[ "$(cut -d, -f4 "$work/sets/predictions.csv" | grep -cE '^[0-3](\|[0-3])*$')" = 400 ] || fault "a prediction set is malformed"
 expect 0 "" predict "$work/sets/model.safetensors" csbm:nodes=400,homophily=0.8 -o "$work/again.csv"
 same "$work/sets/predictions.csv" "$work/again.csv"
 expect 0 "coverage 0.9 needs 9 calibration labels" train karate -m gcn \

@@ -80,7 +80,7 @@ printf '#!/bin/sh\nexit 1\n' > "$work/stubs/apt-cache"
 printf '#!/bin/sh\nexec "$@"\n' > "$work/stubs/sudo"
 chmod +x "$work"/stubs/*
 PATH=$work/stubs:$PATH scripts/bootstrap test > "$work/out" 2>&1 || fault "bootstrap without an optional package: $(cat "$work/out")"
-grep -q 'offers no libxgboost-dev' "$work/out" || fault "bootstrap says nothing of libxgboost-dev: $(cat "$work/out")"
+grep -q 'has no package libxgboost-dev' "$work/out" || fault "bootstrap does not name libxgboost-dev: $(cat "$work/out")"
 # … and a build does not ask for it alone.
 PATH=$work/stubs:$PATH scripts/bootstrap > "$work/out" 2>&1 || fault "bootstrap build: $(cat "$work/out")"
 [ ! -s "$work/out" ] || fault "bootstrap build asked for an optional package: $(cat "$work/out")"

@@ -41,7 +41,7 @@ grep -q 'ensemble of 2' "$folder/out/files/accuracy-ensembles.csv" || fail "no e
 # A picture beside every drawing, where something is installed that can make one; else it is said.
 if command -v rsvg-convert > /dev/null; then
     for figure in "$folder"/out/files/*.svg; do
-        [ "$(head -c 4 "${figure%.svg}.png" | tail -c 3)" = PNG ] || fail "${figure%.svg}.png is no picture"
+        [ "$(head -c 4 "${figure%.svg}.png" | tail -c 3)" = PNG ] || fail "${figure%.svg}.png is not a picture"
     done
 else
     echo "SKIPPED: PNG figures need rsvg-convert (librsvg2-bin)"

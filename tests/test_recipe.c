@@ -193,7 +193,7 @@ static void days(void **state)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (recipe_day(&day, bad[i], strlen(bad[i])))
-            fail_msg("\"%s\" is no date", bad[i]);
+            fail_msg("\"%s\" is not a date", bad[i]);
 }
 
 static void through_json(void **state)

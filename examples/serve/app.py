@@ -77,7 +77,7 @@ async def allowed(authorization: Optional[str] = Header(None)) -> None:
 
 app = FastAPI(title="consm", version=consm.__version__)
 guarded = {"dependencies": [Depends(allowed)],
-           "responses": {400: {"model": Fault, "description": "the body is no JSON text"},
+           "responses": {400: {"model": Fault, "description": "the body is not JSON"},
                          401: {"model": Fault, "description": "the token is missing or wrong"},
                          404: {"model": Fault, "description": "no such node"},
                          409: {"model": Fault, "description": "the request does not fit the graph or the model"},

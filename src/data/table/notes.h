@@ -27,10 +27,10 @@ enum note_kind { NOTE_TEXT, NOTE_NUMBER, NOTE_TRUTH };
 /* The column of edge ids, as in GraphML and GEXF. */
 #define NOTES_ID "id"
 
-/* Appends a note to a column whose index is from names_add(); an empty text is no note. */
+/* Appends a note to a column whose index is from names_add(); an empty text is not stored. */
 consm_status notes_put(struct notes *n, int64_t item, int64_t column, const char *text,
                        size_t length);
-/* Appends one; an empty text is no note. The text is UTF-8 without zero bytes. */
+/* Appends one; an empty text is not stored. The text is UTF-8 without zero bytes. */
 consm_status notes_add(struct notes *n, int64_t item, const char *column, size_t column_length,
                        const char *text, size_t length);
 
