@@ -11,7 +11,7 @@ parameter() { # FILE NAME: a parameter in a model file's metadata
     grep -aoE "\\\\\"$2\\\\\": \\\\\"[^\\\\]*" "$1" | head -1 | sed 's/.*"//'
 }
 
-# ---- what was typed holds ------------------------------------------------------------------------
+# ---- typed settings are used ---------------------------------------------------------------------
 short=(--warmup 10 --rounds 1 --gnn-steps 5 --match-steps 5)
 expect 0 "" train karate --per-class 4 "${short[@]}" --hidden 24 --layers 3 --lr 0.02 --dropout 0.1 \
     --weight-decay 0.001 -o "$work/typed"
@@ -21,13 +21,13 @@ for pair in hidden=24 layers=3 lr=0.02 dropout=0.1 weight_decay=0.001; do
 done
 expect 0 "backbone: " train karate --per-class 4 "${short[@]}" --hidden 20
 
-# A run with --backbone auto is repeated exactly by its own file: what a candidate brought is not in it.
+# The config.yaml of a run with --backbone auto repeats it exactly; it does not hold the candidate's settings.
 expect 0 "" train csbm:nodes=200 --per-class 5 "${short[@]}" -o "$work/auto"
 grep -q "Candidates for the backbone, chosen one first" "$work/auto/report.html" || fault "the report does not list the candidates"
 grep -qE "From [0-9]+ candidates for the backbone, .* was chosen by" "$work/auto/report.html" || fault "the report does not say what won"
 grep -q "Choice of the backbone" "$work/auto/report.html" || fault "the report does not show the choice of the backbone"
-# The report: learning from epoch 1 on, although a candidate did the first epochs; a chosen candidate that is named;
-# trust in its own colours; the whole graph by class and by trust; when, with what, on what data, and what words mean.
+# The report: a learning curve from epoch 1 on, also for the epochs that the candidate trained; the chosen candidate;
+# trust in its own colours; the whole graph by class and by trust; the date, settings, data and glossary.
 page=$work/auto/report.html
 tr '\n' ' ' < "$page" | grep -q "<title>training loss Epoch: 1 Loss: " || fault "the report's learning curve does not begin with epoch 1"
 grep -qE "trained longest; number [0-9]+ was chosen" "$page" || fault "the report does not name the candidate"
@@ -65,7 +65,7 @@ done
 [ "$(shown gcn epochs)" = 300 ] || fault "help: gcn's epochs are $(shown gcn epochs)"
 "$consm" help train | grep -A2 -- "--rounds N" | grep -qF "(3;" || fault "help train: rounds are not consm's"
 
-# ---- refused before the work, warned of once -----------------------------------------------------
+# ---- refused before the run starts, one warning --------------------------------------------------
 expect 2 "distance squared" train karate --per-class 4 --distance squared --resume -o "$work/never"
 expect 2 "distance squared" train karate --per-class 4 --distance squared
 grep -q "choosing" "$work/err" && fault "--distance squared is refused after the choice of a backbone"
@@ -99,9 +99,9 @@ grep -q "^embeddings" "$work/lists/out/config.yaml" && fault "config.yaml writes
     fault "config.yaml from another folder: $(cat "$work/err")"
 cmp -s "$work/lists/out/predictions.csv" "$work/elsewhere/out/predictions.csv" || fault "another folder, another run"
 
-# ---- reasons that say something where a model is all but certain ---------------------------------
-# Two groups that features and edges tell apart without doubt; 40 labels validate, so that no
-# probability is drawn to the middle.
+# ---- useful explanations where a model is almost certain -----------------------------------------
+# Two groups that features and edges separate clearly; 40 validation labels, so that no
+# probability is shrunk much.
 mkdir "$work/sure"
 awk 'BEGIN { print "source,target"; for (i = 0; i < 400; i++) { print "n" i ",n" (i + 2) % 400; print "n" i ",n" (i + 6) % 400 } }' \
     > "$work/sure/edges.csv"
@@ -122,7 +122,7 @@ grep -q '"backbone": "gat", "uses_edge_weights": false' "$work/gat/metrics.json"
 expect 0 ", chosen on validation" train "$work/weights" "${short[@]}"
 expect 0 '"backbone": "' train "$work/weights" "${short[@]}" --json
 
-# ---- --threads is heard by every call that computes ------------------------------------------------
+# ---- every call that computes uses --threads -------------------------------------------------------
 # tests/thread_shim.c counts started threads on a machine that seems to have seven processors.
 threads_are() { # NUMBER consm-arguments…
     local number=$1
@@ -166,7 +166,7 @@ grep -qE '^accuracy +[0-9.]+ +[0-9.]+ +-?[0-9.]+' "$work/out" || fault "no accur
 grep -q "Settings that differ" "$work/both.html" || fault "no page"
 expect 1 "nowhere" report "$work/a" "$work/nowhere"
 
-# ---- a long list of classes is cut where it says so ------------------------------------------------
+# ---- a long list of classes is cut, and the output says so -----------------------------------------
 expect 0 "and 5 more" info csbm:nodes=100,classes=25
 
 verdict

@@ -18,7 +18,7 @@ awk 'BEGIN { print "id,label,split,amount"; for (i = 0; i < 120; i++) print "n" 
 expect 0 "" train "$work/g" --backbone gcn --warmup 40 --rounds 1 --gnn-steps 5 --match-steps 5 -o "$work/model"
 model=$work/model/model.safetensors
 
-# By default what `consm edges` does not keep goes; the table agrees with it edge by edge.
+# By default the edges that `consm edges` does not keep are dropped; the table agrees edge by edge.
 expect 0 "edges, added 0; changes.csv gives the reasons" clean "$model" "$work/g" -o "$work/a"
 "$consm" edges "$model" "$work/g" -o "$work/trust.csv" > /dev/null 2>&1
 awk -F, 'NR > 1 && $4 == 0 { print $1 "," $2 }' "$work/trust.csv" | sort > "$work/want"
@@ -28,13 +28,13 @@ tail -n +2 "$work/a/changes.csv" | cut -d, -f1,2 | sort | cmp -s - "$work/want" 
 awk -F, 'NR > 1 && (NF != 7 || $7 == "" || $4 < 0 || $4 > 1 || $5 > $4 || $6 < $4) { bad = 1 } END { exit bad }' "$work/a/changes.csv" ||
     fault "a row without a reason, or a score outside of its interval: $(head -3 "$work/a/changes.csv")"
 [ "$(edges "$work/a")" = $((270 - $(changed "$work/a" dropped))) ] || fault "$(edges "$work/a") edges are left"
-# Ids, labels, split and attributes are as they were, and of the edges that stay direction and weight.
+# Ids, labels, split and attributes do not change, nor do direction and weight of the kept edges.
 cmp -s <(cut -d, -f1-3 "$work/g/nodes.csv") <(cut -d, -f1-3 "$work/a/nodes.csv") || fault "nodes.csv changed: $(head -3 "$work/a/nodes.csv")"
 [ -z "$(comm -13 <(sort "$work/g/edges.csv") <(sort "$work/a/edges.csv"))" ] || fault "edges changed: $(head -3 "$work/a/edges.csv")"
 expect 0 "" evaluate "$model" "$work/a"
 expect 0 "" train "$work/a" -m gcn --epochs 3
 
-# A share, a threshold, pairs that come.
+# A share, a threshold, added pairs.
 expect 0 '{"edges": 270, "dropped": 27, "added": 4, "left": 247}' clean "$model" "$work/g" -o "$work/b" --drop 0.1 --add 4 --json
 [ "$(changed "$work/b" dropped)" = 27 ] && [ "$(changed "$work/b" added)" = 4 ] || fault "$(cat "$work/b/changes.csv")"
 awk -F, 'NR > 1 { print $3 }' "$work/trust.csv" | sort -g | head -27 | tail -1 > "$work/last"
@@ -48,7 +48,7 @@ expect 2 "use --drop or --threshold, not both" clean "$model" "$work/g" -o "$wor
 expect 2 "--drop" clean "$model" "$work/g" -o "$work/e" --drop 1.5
 expect 2 "missing -o FOLDER, the folder for the cleaned graph" clean "$model" "$work/g"
 
-# --drop auto: the share that a model trained without, which metrics.json tells.
+# --drop auto: the share that the model was trained without, as in metrics.json.
 for share in 0 0.2; do
     expect 0 "" train "$work/g" --backbone gcn --warmup 40 --rounds 1 --gnn-steps 5 --match-steps 5 --drop-share $share -o "$work/without-$share"
     count=$(sed -n 's/.*"dropped": *\([0-9.e-]*\).*/\1/p' "$work/without-$share/metrics.json" | awk 'NR == 1 { printf "%.0f", 270 * $1 }')
@@ -57,7 +57,7 @@ for share in 0 0.2; do
 done
 expect 2 "--drop" clean "$model" "$work/g" -o "$work/e" --drop some
 
-# Every format that is written reads back as the plain folder does.
+# Every written format reads back as the same graph as the plain folder.
 "$consm" info "$work/b" --json | grep -oE '"(nodes|edges|features|classes)": [0-9]+' > "$work/plain"
 for format in npz safetensors graphml gexf gml json; do
     expect 0 "" clean "$model" "$work/g" -o "$work/as-$format" --drop 0.1 --add 4 --to "$format"
@@ -68,7 +68,7 @@ done
 expect 2 "odt" clean "$model" "$work/g" -o "$work/e" --to odt
 [ ! -e "$work/e" ] || fault "a refused run left a folder"
 
-# Nothing is overwritten: not the graph that is read, and a folder with files only when asked to.
+# The input graph is never overwritten, a folder with files only with --force.
 before=$(cat "$work/g"/* | sha256sum)
 expect 2 "is the input graph: choose another output folder" clean "$model" "$work/g" -o "$work/g" --force
 expect 2 "is the input graph" clean "$model" "$work/g" -o "$work/../$(basename "$work")/g/"
@@ -79,7 +79,7 @@ expect 0 "dropped 135 of 270 edges" clean "$model" "$work/g" -o "$work/a" --drop
 [ "$(edges "$work/a")" = 135 ] || fault "--force did not replace the folder"
 expect 2 "is a file: -o needs a folder" clean "$model" "$work/g" -o "$work/trust.csv"
 
-# Names that a spreadsheet would compute.
+# Names that a spreadsheet would read as formulas.
 sed 's/n0,/=n0,/; s/^n0,/=n0,/' "$work/g/nodes.csv" > "$work/g/x" && mv "$work/g/x" "$work/g/nodes.csv"
 sed 's/\bn0,/=n0,/' "$work/g/edges.csv" > "$work/g/x" && mv "$work/g/x" "$work/g/edges.csv"
 expect 0 "" clean "$model" "$work/g" -o "$work/safe" --drop 1 --safe-csv

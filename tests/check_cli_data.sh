@@ -81,7 +81,7 @@ expect 0 "built in" fetch karate
 expect 1 "http://127.0.0.1:1/yandex/texas.npz" fetch texas --mirror http://127.0.0.1:1 --attempts 1
 [ -z "$(find "$work/cache" -type f 2> /dev/null)" ] || fault "a failed fetch left a file"
 
-# ---- with the real files, when they are here -------------------------------------------------------
+# ---- with the real files, if they are present ------------------------------------------------------
 if [ -n "$real" ]; then
     same info_cora.txt info cora --split paper --data-dir "$real"
     same info_actor.txt info film --data-dir "$real"
@@ -96,7 +96,7 @@ if [ -n "$real" ]; then
     cp "$real/yandex/cornell.npz" "$work/texas.npz"
     expect 0 "texas.npz does NOT have its registered SHA-256" info texas --data-dir "$work"
     if command -v python3 > /dev/null; then
-        # Python's own server: it knows no ranges, and it is nobody's idea of ours.
+        # Python's own server: it does not support ranges, and it is independent of our test server.
         (cd "$real" && exec python3 -u -m http.server 0 --bind 127.0.0.1) \
             > "$work/server" 2> /dev/null &
         server=$!

@@ -22,7 +22,7 @@ expect 0 "warning: gcn does not use --heads" train karate -m gcn --heads 2 --epo
 expect 0 "" train karate -m gat --heads 2 --epochs 2
 [ ! -s "$work/err" ] || fault "gat uses --heads: $(cat "$work/err")"
 
-# bench reads labels from a file of their own.
+# bench reads labels from a separate file.
 awk 'BEGIN { for (i = 0; i < 60; i++) print i "," (i + 1) % 60 }' > "$work/e.csv"
 awk 'BEGIN { for (i = 0; i < 60; i++) print i "," (i < 30 ? "x" : "y") }' > "$work/l.csv"
 "$consm" bench "$work/e.csv" --labels "$work/l.csv" --models mlp --seeds 1 --epochs 2 -o "$work/bench" > "$work/out" 2> "$work/err" ||
@@ -46,7 +46,7 @@ grep -o '"test": .*' "$work/o/metrics.json" | grep -q '"precision": 0' && fault 
 # Ctrl-C ends with 130.
 "$consm" train csbm:nodes=20000 -m gat --epochs 100000 > /dev/null 2>&1 &
 process=$!
-# It is the command by now, no longer the shell that became it, and listens to SIGINT.
+# By now the process is the command, no longer the shell, and handles SIGINT.
 until { grep -q '^Name:.consm$' "/proc/$process/status" && grep -q '^SigCgt:.*[2367abef]$' "/proc/$process/status"; } ||
     ! kill -0 $process; do sleep 0.05; done
 kill -INT $process

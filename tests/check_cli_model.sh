@@ -22,11 +22,11 @@ awk -F, -v OFS=, 'NR > 1 && $2 == "choir" { $2 = "band" } { print }' "$work/frie
 mkdir "$work/other"
 cp "$work/friends/edges.csv" "$work/other"
 cp "$work/n.csv" "$work/other/nodes.csv"
-# The model knows no band: those nodes are wrong, whatever it says.
+# The model does not know the class band: these nodes count as errors.
 expect 0 "4 nodes of a class unknown to the model: counted as errors" evaluate "$model" "$work/other"
 expect 0 '"unknown_class_nodes": 4' evaluate "$model" "$work/other" --json
 grep -qE '^{"nodes": 8, "accuracy": 0\.[0-5]' "$work/out" || fault "accuracy above half: $(cut -c1-80 "$work/out")"
-# Next week: everybody has a new id but Ada, who trained or validated (or neither), and all have labels.
+# Next week: all but Ada have new ids, and all have labels. Ada may be a training or validation node.
 mkdir "$work/week"
 awk -F, -v OFS=, 'NR > 1 { for (i = 1; i <= 2; i++) if ($i != "Ada") $i = "new " $i } { print }' "$work/friends/edges.csv" > "$work/week/edges.csv"
 awk -F, -v OFS=, 'NR > 1 && $1 != "Ada" { $1 = "new " $1 } NR > 1 { $2 = NR % 2 ? "chess" : "choir" } { print }' "$work/friends/nodes.csv" > "$work/week/nodes.csv"
@@ -62,7 +62,7 @@ best=$("$consm" predict "$model" "$work/friends" --probabilities 2> /dev/null | 
 expect 0 "" predict "$model" "$work/friends" --threshold 0.1 --class choir --probabilities
 awk -F, 'NR > 1 && ($5 >= 0.1) != ($2 == "choir") { exit 1 }' "$work/out" || fault "--threshold does not decide"
 
-# ---- --device is heard by every verb that computes -------------------------------------------------
+# ---- every verb that computes uses --device --------------------------------------------------------
 for verb in predict edges evaluate "clean -o $work/never" "predict --embeddings $work/never.npy" "predict --graph $work/never.gml" "edges --suggest 2"; do
     # shellcheck disable=SC2086 # words of a command line
     set -- $verb
@@ -93,7 +93,7 @@ if command -v python3 > /dev/null; then
         fault "g.json is not node-link JSON"
 fi
 expect 2 "expected a name that ends in .graphml, .gexf, .gml or .json" predict "$model" "$work/friends" --graph "$work/g.dot"
-# A directed graph with weights, odd names, missing cells and a split goes there and back without loss.
+# A directed graph with weights, unusual names, missing cells and a split is written and read back without loss.
 mkdir "$work/odd"
 printf 'source,target,weight\n"a & b",c,0.25\nc,"d ""q""",2\n"d ""q""","a & b",3\ne,c,1\n' > "$work/odd/edges.csv"
 printf 'id,label,split,land,age\n"a & b",x<y,train,DE,4\nc,z,val,FR,\n"d ""q""",x<y,test,DE,7.5\ne,,,,1\n' > "$work/odd/nodes.csv"
@@ -106,8 +106,8 @@ for end in graphml gexf gml json; do
     done
 done
 
-# Attributes that no model reads stay as well: columns of edges beside the weight, also where an edge is left out, and columns of
-# nodes that training ignored. What is added takes no name that is there already. Text like 007 and long numbers keep their digits.
+# Attributes that no model reads are kept too: other columns of edges, also if an edge is left out, and columns of
+# nodes that training ignored. Added attributes get unused names. Text like 007 and long numbers keep their digits.
 mkdir "$work/talks"
 awk 'BEGIN { print "caller,callee,minutes,day,note,paid,code"; for (i = 0; i < 40; i++)
         print "p" i ",p" (i + 2) % 40 "," 1 + i % 4 ",d" i "," (i % 3 != 1 ? "\"a, \"\"b\"\" <" i ">\"" : "") "," (i % 2 ? "true" : "False") ",00" i
@@ -128,7 +128,7 @@ for end in graphml gexf gml json; do
     grep -v stranger "$work/talks/edges.csv" | tail -n +2 | sed 's/,False,/,false,/' | cmp -s - "$work/ours" || fault "$end: $(diff "$work/ours" "$work/talks/edges.csv" | head -3)"
     expect 0 "" info "$work/talk-$end" # columns of edges that dataset.json lists need no flag
 done
-# Edges keep their ids, wherever the graph goes.
+# Edges keep their ids in every format.
 {
     echo '<graphml><key id="k" for="node" attr.name="kind"/><key id="i" for="edge" attr.name="id"/><graph edgedefault="undirected">'
     for i in {0..19}; do echo "<node id=\"p$i\"><data key=\"k\">$((i % 2))</data></node>"; done
@@ -163,7 +163,7 @@ ids_of "$work/ids.5/graph.graphml" > "$work/ids.left"
 grep -q '"display_name": "Person 7 & Co"' "$work/titles.json" || fault "display names are gone in JSON"
 expect 0 "nodes" info "$work/titles.gexf"
 ! grep -q display_name "$work/out" || fault "a display name is a feature"
-# Two edges of one id: then it is an attribute like others.
+# If two edges have the same id, the ids become an ordinary attribute.
 sed 's/tx-89[0-9]/twin/' "$work/ids.graphml" > "$work/twins.graphml"
 "$consm" convert "$work/twins.graphml" "$work/twins.gexf" > /dev/null 2>&1 || fault "convert of twins"
 [ "$(grep -c '<edge id=' "$work/twins.gexf")" = 0 ] || fault "two edges have one id"
@@ -191,7 +191,7 @@ expect 2 'has no node "Nobody"' predict "$model" "$work/friends" --nodes Ada,Nob
 expect 2 "contains no node id" predict "$model" "$work/friends" --nodes ,
 expect 2 "--nodes cannot be combined with --graph" predict "$model" "$work/friends" --nodes Ada --graph "$work/g.gml"
 
-# ---- going on from a model, and what changed ----------------------------------------------------------
+# ---- training from a model, and what changed ----------------------------------------------------------
 expect 0 "nodes have different labels, compared with $model" train "$work/friends" --from "$model" --epochs 2 -o "$work/next"
 flips=$(grep -oE '^[0-9]+ of [0-9]+ nodes have different labels' "$work/out")
 grep -q '>Changes<' "$work/next/report.html" || fault "the report does not say what changed"

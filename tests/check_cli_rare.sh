@@ -22,7 +22,7 @@ said "1000 labels: fine 980, fraud 20"
 said "  id from column id; label from column label"
 said "fraud: average precision"
 said "most probable nodes, "
-# Four validation frauds are few, and said to be; reasons stand beside the nodes to look at.
+# Four validation frauds are few: the output says so. The list of suspects has reasons.
 said "validation nodes are fraud, so model selection"
 grep -qE 'recall [0-9.]+ \([0-9] of [0-9]; 95 % interval 0\.[0-9]+ to [01]\.[0-9]+\)' "$work/err" || fault "no interval: $(cat "$work/err")"
 grep -q '"rare": {"class": "fraud", "validation_nodes": [0-9], "few": true, "precision_low": ' "$work/shop.out/metrics.json" ||
@@ -59,7 +59,7 @@ expect 2 "at_precision and at_recall need threshold_for" train "$work/shop" --at
 expect 2 "metric f1: expected one of auto, accuracy" train "$work/shop" --metric f1
 
 # ---- sets that do not leave out the rare class ------------------------------------------------------
-# One in ten is bad and hardly to be told: sets over all nodes may leave all of them out.
+# One in ten is bad and hard to recognise: sets over all nodes may leave all of them out.
 mkdir "$work/tenth"
 awk 'BEGIN { print "source,target"; for (i = 0; i < 4000; i++) print "p" i ",p" (i + 1) % 4000 }' > "$work/tenth/edges.csv"
 awk 'BEGIN { srand(5); print "id,label,x"; for (i = 0; i < 4000; i++) {
@@ -73,7 +73,7 @@ awk -v l="$(least "$work/mondrian")" 'BEGIN { exit !(l > 0.83) }' || fault "clas
 "$consm" predict "$work/mondrian/model.safetensors" "$work/tenth" 2> /dev/null | cmp -s - "$work/mondrian/predictions.csv" ||
     fault "a loaded model has other sets"
 
-# ---- what the model knows of each node ------------------------------------------------------------
+# ---- which nodes the model has seen ---------------------------------------------------------------
 expect 0 "" train "$work/shop" -m gcn --epochs 5 --hidden 16 -q -o "$work/embed" --embeddings "$work/e.csv"
 [ "$(head -1 "$work/e.csv" | tr -cd , | wc -c)" = 16 ] || fault "16 hidden units are not 16 columns: $(head -1 "$work/e.csv")"
 [ "$(wc -l < "$work/e.csv")" = 1001 ] || fault "embeddings of $(wc -l < "$work/e.csv") rows"

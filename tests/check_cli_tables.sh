@@ -65,14 +65,14 @@ sed -i 's/;[^;]*$//' "$work/july/nodes.csv"
 awk -F';' '{ print NR == 1 ? "source;target" : $1 ";" $2 }' "$work/june/edges.csv" > "$work/july/edges.csv"
 expect 0 "u10,ja" predict "$work/model/model.safetensors" "$work/july"
 said "has no column betrag, which contained the weights in training: every edge gets weight 1"
-# The same table with its own recipe gone: what was encoded once is found by its names.
+# The same table, already encoded and without a recipe: features are found by their names.
 "$consm" convert "$work/may" "$work/may.npz" "${columns[@]}" > /dev/null 2>&1 || fault "convert fails"
 "$consm" predict "$work/model/model.safetensors" "$work/may.npz" 2> /dev/null | cmp -s - "$work/model/predictions.csv" ||
     fault "encoded features are not those of the table"
 sed -i 's/;land;/;country;/' "$work/june/nodes.csv"
 expect 2 "lacks 1 of the model's 4 feature columns: land" predict "$work/model/model.safetensors" "$work/june" "${columns[@]}"
 
-# ---- a name that is not there: the nearest one and the list, whichever table lacks it ----------------
+# ---- a missing column: the nearest name and the list, for every table --------------------------------
 expect 2 "--id-column kund: no table has this column; did you mean kunde? Columns: kunde, betrug, land" \
     info "$work/may" --id-column kund --label-column betrug --weight-column betrag
 expect 2 "--weight-column betragg: no table has this column; did you mean betrag? Columns:" \
@@ -84,7 +84,7 @@ expect 2 "--id-column usr: no table has this column; did you mean user?" \
 expect 2 "--label-column fraud: no table has this column; columns: user, is_fraud, x" \
     info "$work/list.txt" --labels "$work/list.csv" --id-column user --label-column fraud
 
-# ---- everything that is wrong, at once --------------------------------------------------------------
+# ---- all errors are listed at once ------------------------------------------------------------------
 mkdir "$work/bad"
 printf 'source\ttarget\nu1\tu2\nu2\tu9\nu3\n' > "$work/bad/edges.csv"
 { printf 'id,label,amount,when,split\n'
@@ -102,7 +102,7 @@ expect 1 "edges.csv: 2 errors:" info "$work/bad" --ignore amount,when
 said '  line 3, column 2 (target): found "u9", expected a node of nodes.csv'
 expect 2 "--ignore kannal: no table has this column" info "$work/may" "${columns[@]}" --ignore kannal
 
-# ---- ends of edges by name, unknown nodes, repeated pairs: said once, remembered by the model --------
+# ---- ends of edges by name, unknown nodes, repeated pairs: one message, stored in the model ----------
 mkdir "$work/calls" "$work/calls-next"
 awk 'BEGIN { print "minutes,caller,callee,day"; for (i = 0; i < 60; i++) print 1 + i % 5 ",p" i ",p" (i + 2) % 60 ",mon"
     print "9,p0,p2,tue\n3,p5,stranger,tue" }' > "$work/calls/edges.csv"
@@ -133,7 +133,7 @@ expect 1 "1 pair" predict "$work/callers/model.safetensors" "$work/calls-next" -
 sed -i 's/,kind,/,/; s/,even,/,/; s/,odd,/,/' "$work/calls-next/nodes.csv" # unlabelled: y stays the feature that it was
 expect 0 "p7,odd" predict "$work/callers/model.safetensors" "$work/calls-next"
 
-# ---- decimal commas between semicolons, of weights, too -------------------------------------------
+# ---- decimal commas between semicolons, also in weights -------------------------------------------
 mkdir "$work/commas"
 printf 'who;whom;how long;when\nanna;bert;1,5;2026-01-02\nbert;carl;2,5;\ncarl;anna;1;2026-01-04\n' > "$work/commas/edges.csv"
 printf 'name;team;score\nanna;red;1,5\nbert;blue;2\ncarl;red;\n' > "$work/commas/nodes.csv"

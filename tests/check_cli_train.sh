@@ -12,7 +12,7 @@ same() { cmp -s "$1" "$2" || fault "$1 and $2 differ"; }
 absent() { [ ! -e "$1" ] || fault "$1 was written"; }
 no_leftovers() { [ -z "$(find "$1" -name '*.tmp' 2> /dev/null)" ] || fault "half-written files in $1"; }
 
-# ---- one's own graph ------------------------------------------------------------------------------
+# ---- a user's own graph ---------------------------------------------------------------------------
 # Two circles of twelve people with one bridge; three of each side are known.
 mkdir "$work/my graph"
 {
@@ -57,7 +57,7 @@ expect 0 "too few labels to hold any out" train "$work/few" --epochs 5 -o "$work
 if grep -q "nan" "$work/out"; then fault "a training without validation nodes prints nan"; fi
 expect 0 '"val_acc": null, "test_acc": null' train "$work/few" --epochs 5 --json
 
-# Prediction sets: which labels stand behind them is said, and when nothing can be promised.
+# Prediction sets: the output says which labels calibrate them, and when there is no guarantee.
 expect 0 "96 of 192 validation labels calibrate the sets" train csbm:nodes=400,homophily=0.8 -m gcn \
     --per-class 4 --epochs 30 --coverage 0.9 -o "$work/sets"
 grep -q "target coverage 0.9, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
@@ -134,7 +134,7 @@ quick="--per-class 4 --epochs 30 --hidden 16"
 for file in model.safetensors predictions.csv metrics.json config.yaml; do
     same "$work/c1/$file" "$work/c2/$file"
 done
-# With many labels the warm-up is longer, and the file repeats that, too.
+# With many labels the warm-up is longer; config.yaml repeats that, too.
 "$consm" train csbm:nodes=150,classes=2,degree=4,features=6 --split 48/32/20 --backbone mlp --rounds 1 --gnn-steps 5 --match-steps 5 --drop-share 0 \
     -o "$work/c4" > /dev/null || fault "c4"
 "$consm" train --config "$work/c4/config.yaml" -o "$work/c5" > /dev/null || fault "c5"
@@ -200,7 +200,7 @@ expect 1 "cannot write: No space left" predict "$work/k/model.safetensors" karat
 long="csbm:nodes=400,features=20,classes=3 --model gcn --epochs 900 --hidden 16 --threads 1"
 # shellcheck disable=SC2086
 "$consm" train $long -o "$work/whole" > /dev/null || fault "the unbroken run"
-# Ctrl-C: saves, and says how to go on.
+# Ctrl-C: saves, and says how to continue.
 # shellcheck disable=SC2086
 "$consm" train $long -o "$work/int" > /dev/null 2> "$work/err" &
 run=$!
@@ -217,7 +217,7 @@ fi
 same "$work/whole/model.safetensors" "$work/int/model.safetensors"
 same "$work/whole/predictions.csv" "$work/int/predictions.csv"
 absent "$work/int/checkpoint.safetensors"
-# kill -9 at random moments, again and again, until a run gets through.
+# kill -9 at random moments, repeatedly, until a run finishes.
 kills=0
 for _ in {1..40}; do
     # shellcheck disable=SC2086

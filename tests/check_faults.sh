@@ -36,7 +36,7 @@ commands=(
     "models||"
     "help train||"
 )
-# Two files that belong together, over a folder that is there; where METIS is.
+# Two files that belong together, into an existing folder; needs METIS.
 ! "$consm" partition "$graph" -k 3 -o "$work/parts" > /dev/null 2>&1 ||
     commands+=("partition $graph -k 3 -o $work/parts|$work/parts/rows.safetensors|info $work/parts")
 tried=0
@@ -60,9 +60,9 @@ for entry in "${commands[@]}"; do
             [ "$code" -le 2 ] || [ "$kind$code" = power99 ] ||
                 fault "consm $command, $kind $n: exit $code: $(head -c 200 "$work/err")"
             [ -z "$file" ] || [ -s "$file" ] || [ -d "$file" ] || fault "consm $command, $kind $n: $file is gone"
-            # Older models are kept aside.
+            # Older models are kept under other names.
             [ ! -e "$file.1" ] || rm -f "$file".[0-9]*
-            # What was opened once need not be opened again.
+            # A result that was opened before need not be opened again.
             # shellcheck disable=SC2086 # words
             [ -z "$open" ] || [ "$now" = "$opened" ] || "$consm" ${open/FILE/$file} > /dev/null 2> "$work/why" ||
                 fault "consm $command, $kind $n: $file is broken: $(head -c 200 "$work/why")"

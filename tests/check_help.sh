@@ -33,7 +33,7 @@ complete_words() {
     bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _consm; printf "%s\n" "${COMPREPLY[@]}"' \
         "$work/bash" "$@"
 }
-# What is typed, and what it becomes with <tab>; all three shells are asked the same.
+# Typed words and their completion with <tab>, the same for all three shells.
 typed=("tr" "help pre" "train --hid" "train --model gcni" "train -m gcni" "train --class-weights b"
     "train kar" "study acc" "generate cs" "convert --to np" "info --format geo")
 becomes=(train predict --hidden gcnii gcnii balanced karate accuracy csbm npz geom-gcn)
@@ -70,7 +70,7 @@ for shell in zsh fish; do
 done
 "$consm" help --completion tcsh 2> "$work/err" && fault "tcsh"
 grep -q "bash, zsh or fish" "$work/err" || fault "$(cat "$work/err")"
-# The reference is what the header says.
+# The C reference agrees with the headers.
 if command -v python3 > /dev/null; then
     python3 scripts/api-reference --check || fault "docs/reference/c.md"
 fi

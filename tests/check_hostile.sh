@@ -8,7 +8,7 @@ consm=$1
 source "$(dirname "$0")/faults.sh"
 esc=$'\e' bell=$'\a' csi=$'\u009b' mark=$'\u200e' bom=$'\ufeff' flip=$'\u202e'
 
-# quiet WHERE: the last command's output holds no character that steers.
+# quiet WHERE: the last command's output holds no control character.
 quiet() {
     local found
     found=$(cat "$work/out" "$work/err" |
@@ -50,8 +50,8 @@ done
 [ "$(sort -u <(tail -n +2 "$work/model/predictions.csv" | cut -d, -f1) | wc -l)" = 61 ] ||
     fault "ids merged in predictions.csv"
 
-# Two runs into one folder: the second is told so, and the first is not disturbed. What is only called
-# like a pattern is nobody's.
+# Two runs into one folder: the second is refused with a message, and the first is not disturbed. A file that
+# only has a similar name is not touched.
 mkdir "$work/victim1" "$work/victim[1]"
 touch "$work/victim1/checkpoint.safetensors.1.tmp"
 expect 0 '' train karate --model gcn --epochs 2 --per-class 2 -o "$work/victim[1]"
@@ -96,7 +96,7 @@ done 2> /dev/null
 left=$(find "$work" -name '*.tmp' ! -path "*/victim1/*")
 [ -z "$left" ] || fault "temporary files stay: $left"
 
-# Names that a spreadsheet would compute.
+# Names that a spreadsheet would read as formulas.
 mkdir "$work/formulas"
 names=('=cmd|x' '@SUM(1)' '+1+1' '-5' 'plain')
 { echo 'id,label'; for i in {0..29}; do echo "${names[i % 5]}$i,${names[i % 2]}"; done; } > "$work/formulas/nodes.csv"

@@ -32,7 +32,7 @@ done
 for file in README.md CITATION.cff docs/reference/c.md docs/tutorial.md examples/train_csv.c; do
     [ -s "$prefix/share/doc/consm/$file" ] || fault "no share/doc/consm/$file"
 done
-# What the installed pages link to is installed.
+# The files that installed pages link to are installed.
 for page in $(cd "$prefix/share/doc/consm" && find docs -name '*.md'); do
     for link in $(grep -oE '\]\([^)# :]+' "$prefix/share/doc/consm/$page" | cut -c3- | grep -vx https); do
         [ -e "$prefix/share/doc/consm/$(dirname "$page")/$link" ] || fault "$page: $link is not installed"
@@ -47,7 +47,7 @@ grep -v '^consm_' "$work/static" && fault "foreign names in libconsm.a"
 sed 's/@.*//; /^CONSM/d' "$work/shared" | sort > "$work/a"
 sort "$work/static" > "$work/b"
 diff "$work/a" "$work/b" || fault "the two libraries export different names"
-# Every name of the header is there, and every name there is in the header.
+# The library exports exactly the names of the headers.
 {
     grep -ohE 'consm_[a-z0-9_]+\(' "$source"/include/*.h | tr -d '('
     grep -ohE '^CONSM_OP\([a-z0-9_]+' "$source"/include/*.h | sed 's/CONSM_OP(/consm_/'
@@ -60,7 +60,7 @@ for name in $(grep -vx consm_ "$work/declared"); do
 done
 objdump -p "$libdir/libconsm.so" | grep 'SONAME.*libconsm.so.0' > /dev/null || fault "soname"
 
-# Downloads and YAML are the command's: a program that links the library gets neither.
+# Downloads and YAML belong to the command: a program that links the library does not get them.
 readelf -d "$libdir/libconsm.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
     grep -vE '^(libc|libm|libpthread|ld-linux-.*|libz|libjansson)\.so' &&
     fault "libconsm.so needs more than libc, libm, threads, zlib and jansson"
@@ -154,7 +154,7 @@ awk '/^60 training and 40 validation nodes; test accuracy/ { found = $9 > 0.9 } 
     fault "arrays: $(tail -1 "$work/out")"
 
 # ---- packages -------------------------------------------------------------------------------------
-# CPack finds a .deb's needs by file(1) and dpkg-shlibdeps(1).
+# CPack finds the dependencies of a .deb with file(1) and dpkg-shlibdeps(1).
 generators="TGZ;DEB"
 for tool in file dpkg-deb dpkg-shlibdeps; do
     command -v $tool > /dev/null && continue
@@ -168,7 +168,7 @@ for file in bin/consm include/consm.h include/consm_ot.h libconsm.so.0 libconsm.
     grep -qF "$file" "$work/list" || fault "no $file in the .tar.gz"
 done
 grep dist-packages "$work/list" && fault "the .tar.gz holds the Python package"
-# Each Debian package has what is its own, and nothing of another's; together they hold what is installed.
+# No file is in two Debian packages; together they hold everything that is installed.
 held() { # PACKAGE FILE…
     dpkg-deb -c "$work/packages/$1"_*.deb > "$work/list" 2> "$work/log" || fault "no $1_*.deb: $(cat "$work/log")"
     for file in "${@:2}" "share/doc/$1/copyright" "share/doc/$1/changelog\.gz"; do

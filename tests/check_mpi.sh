@@ -32,7 +32,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # MPI's own le
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, with a warning
 export OMPI_MCA_btl=^tcp # all ranks are here; Open MPI 5 warns where there is no network
 
-# With AddressSanitizer one number of ranks sees all code.
+# With AddressSanitizer one number of ranks is enough to run all code.
 sanitized=$(grep -qa __asan_init "$consm" && echo 1 || true)
 ranks_tried=(2 3 8)
 parted_models=(gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet) epochs=800
@@ -52,7 +52,7 @@ for ranks in "${ranks_tried[@]}"; do
 done
 [ "$(find "$work/0" -name '*.safetensors' | wc -l)" = 13 ] || fault "not all models were trained"
 
-# The command: one line a run, the same files, nothing from the others.
+# The command: one line per run, the same files, no output from the other ranks.
 run=(train karate --per-class 4 --model gat --epochs 12 --json --quiet)
 "$consm" "${run[@]}" -o "$work/alone" > "$work/alone.json" || fault "train alone"
 "${mpi[@]}" -n 3 "$consm" "${run[@]}" -o "$work/three" > "$work/out" 2> "$work/err" || fault "train: $(cat "$work/err")"
@@ -64,8 +64,8 @@ done
 "${mpi[@]}" -n 2 "$consm" info karate > "$work/out" 2>&1
 "$consm" info karate | cmp - "$work/out" || fault "info on two ranks"
 
-# A ring, whose ranks have long runs of rows that need nobody else's; what MPI is asked to send an epoch
-# is what the plan says.
+# A ring, whose ranks have long runs of rows that need no other rank's rows. The bytes that MPI sends per epoch
+# are those of the plan.
 awk 'BEGIN { for (i = 0; i < 4096; i++) print i "," (i + 1) % 4096 }' > "$work/ring.csv"
 awk 'BEGIN { print "id,label"; for (i = 0; i < 4096; i++) print i "," (i < 2048 ? "x" : "y") }' > "$work/ring_labels.csv"
 count() { # EPOCHS: bytes of sends and of gathers by all ranks; the run's own figure
@@ -82,14 +82,14 @@ count() { # EPOCHS: bytes of sends and of gathers by all ranks; the run's own fi
     fault "planned $planned bytes an epoch, sent $sends+$gathers in 20, $more_sends+$more_gathers in 30"
 "$consm" train "$work/ring.csv" --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs 30 --refit no --quiet -o "$work/ring_alone" > /dev/null
 [ -n "$sanitized" ] || cmp "$work/ring_alone/model.safetensors" "$work/ring_30/model.safetensors" || fault "a ring: other bits"
-# Sums over many blocks, products that are no sums of blocks, batch norm.
+# Sums over many blocks, products that are not sums of blocks, batch norm.
 mkdir "$work/wide0" "$work/wide3"
 wide=(csbm:nodes=2500,degree=4,features=520 2 mlp gin grand)
 "$build/mpi_models" "$work/wide0" "${wide[@]}" || fault "wide: one process"
 "${mpi[@]}" -n 3 "$build/mpi_models" "$work/wide3" "${wide[@]}" > "$work/out" 2>&1 || fault "wide: $(cat "$work/out")"
 diff -rq "$work/wide0" "$work/wide3" || fault "wide: other bits"
 
-# An order by METIS: the same nodes by name, and again the same bits; on paper a ring's ranks need two rows each.
+# An order by METIS: the same nodes by name, and again the same bits; by the cost model a ring's ranks need two rows each.
 "$consm" info "$work/ring.csv" --labels "$work/ring_labels.csv" --ranks 4 --json | grep -q '"most_halo": 2, "halo": 8, "cut_edges": 4,' ||
     fault "a ring on paper: $("$consm" info "$work/ring.csv" --ranks 4 --json)"
 awk 'BEGIN { for (i = 0; i < 4096; i++) print (i * 1031) % 4096 "," ((i + 1) * 1031) % 4096 }' > "$work/mixed.csv"
@@ -113,7 +113,7 @@ else
         fault "parts: other nodes"
 fi
 
-# Rank 1 is killed when there is a checkpoint.
+# Rank 1 is killed once there is a checkpoint.
 cat > "$work/kill.sh" << 'END'
 if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
     (until [ -f "$1/checkpoint.safetensors" ]; do sleep 0.02; done; kill -9 $$) &
@@ -122,7 +122,7 @@ shift
 exec "$@"
 END
 
-# A folder in parts, of a weighted graph: each rank reads its share, and one process gives the same bits; what needs more is refused.
+# A folder in parts, of a weighted graph: each rank reads its share, and one process gives the same bits; options that need the whole graph are refused.
 if ! grep -q 'built without METIS' "$work/err"; then
     awk 'BEGIN { for (i = 0; i < 700; i++) for (k = 1; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/w.csv"
     awk 'BEGIN { print "id,label"; for (i = 0; i < 700; i++) print i "," i % 3 }' > "$work/w_labels.csv"
@@ -181,7 +181,7 @@ if ! grep -q 'built without METIS' "$work/err"; then
 fi
 
 # A plain folder of which each rank reads its share: the bits of one process, and, as METIS leaves one part in its order, those of a
-# folder in parts with the same order. What is wrong with it is said once.
+# folder in parts with the same order. An error is printed once.
 mkdir "$work/plain"
 awk 'BEGIN { print "source,target,weight"; for (i = 0; i < 700; i++) for (k = 0; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/plain/edges.csv"
 awk 'BEGIN { srand(2); printf "id,label"; for (k = 0; k < 12; k++) printf ",f%d", k; print ""
@@ -202,7 +202,7 @@ fi
 "${mpi[@]}" -n 3 "$consm" predict "$work/share0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted3.csv" > "$work/out" 2>&1 ||
     fault "predict in shares: $(cat "$work/out")"
 cmp "$work/predicted0.csv" "$work/predicted3.csv" || fault "predict in shares: other bits"
-# Names that only the edges know, and no features.
+# Names that occur only in the edges, and no features.
 tail -n +2 "$work/plain/edges.csv" | sed 's/\([0-9]*\),\([0-9]*\),.*/n\1 n\2/' > "$work/names.txt"
 tail -n +2 "$work/plain/nodes.csv" | sed 's/\([0-9]*\),\([^,]*\),.*/n\1 \2/' | head -300 > "$work/names_labels.txt"
 bare=(train "$work/names.txt" --labels "$work/names_labels.txt" --in-parts -m gcn --epochs 3 --quiet --probabilities)
@@ -215,7 +215,7 @@ sed -i '2000s/,[^,]*$/,heavy/' "$work/plain/edges.csv"
 "${mpi[@]}" -n 3 "$consm" "${shares[@]}" > "$work/out" 2>&1 && fault "in shares: a bad weight went on"
 [ "$(grep -c 'edges.csv: line 2000, column 3 (weight): found "heavy"' "$work/out")" = 1 ] || fault "in shares: said $(cat "$work/out")"
 
-# Ranks that were given different things stop, with one line of ours.
+# Ranks with different options or data stop with one line.
 disagree() { # TEXT, then the commands of rank 0 and rank 1, with a colon between them (mpirun 5 crashes on two commands)
     local text=$1 first=()
     shift
@@ -237,7 +237,7 @@ cat > "$work/own.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b)" && exec "$2" train . -m gcn --epochs 3 -q
 END
 disagree 'the ranks disagree: rank 1 differs' bash "$work/own.sh" "$work" "$consm" : bash "$work/own.sh" "$work" "$consm"
-# … also where the option stands in a file, or the program is another one.
+# … also if the option is in a file, or the program differs.
 sed 's/^epochs: .*/epochs: 4/' "$work/alone/config.yaml" > "$work/a.yaml"
 sed 's/^epochs: .*/epochs: 5/' "$work/alone/config.yaml" > "$work/b.yaml"
 cat > "$work/told.sh" << 'END'
@@ -254,7 +254,7 @@ END
 "${mpi[@]}" -n 2 bash "$work/gone.sh" "$work" "$consm" > "$work/out" 2>&1 && fault "a rank without data went on"
 grep -q '^rank 1: consm train: ' "$work/out" || fault "a rank without data: $(cat "$work/out")"
 
-# Rank 1 is killed: the job ends, and another number of ranks goes on from the checkpoint to the same bits.
+# Rank 1 is killed: the job ends, and another number of ranks continues from the checkpoint with the same bits.
 long=(train csbm:nodes=400 --model gcn --epochs "$epochs" --quiet)
 "$consm" "${long[@]}" -o "$work/whole" > /dev/null || fault "the long run"
 # Rank 1 is asked to stop: all ranks stop between two epochs, with a checkpoint.
@@ -267,7 +267,7 @@ grep -q 'stopped at epoch' "$work/out" || fault "rank 1 was asked to stop: $(cat
 grep -q '^consm: mpirun ended the job because a rank failed or was stopped' "$work/out" || fault "a killed rank: $(cat "$work/out")"
 "${mpi[@]}" -n 2 "$consm" "${long[@]}" -o "$work/broken" --resume > "$work/out" 2>&1 || fault "resume: $(cat "$work/out")"
 cmp "$work/whole/model.safetensors" "$work/broken/model.safetensors" || fault "resumed on two ranks to other bits"
-# A study: whole runs are shared out, one process writes them down, and what is there is not done again.
+# A study: ranks get whole runs, one process records them, and finished runs are not repeated.
 study=(study accuracy --datasets csbm:nodes=120 --models gcn,mlp --seeds 3 --split random --epochs 3 --json)
 figures() { sed 's/.*"key":"\([0-9a-f]*\)".*"test_acc":\([0-9.]*\).*/\1 \2/' "$1/runs.jsonl" | sort; }
 "$consm" "${study[@]}" -o "$work/study1" > /dev/null 2> "$work/err" || fault "study: $(cat "$work/err")"

@@ -41,7 +41,7 @@ case $wheel in *-py3-none-*) ;; *) fault "not one wheel for every Python: $wheel
 bytes=$(stat -c %s "$wheel")
 [ "$bytes" -lt 15000000 ] || fault "the wheel has $bytes bytes: expected less than 15 MB"
 
-# Beside NumPy alone, from a folder outside the repository.
+# With only NumPy, from a folder outside the repository.
 beside_numpy() { # PYTHON: its environment is made once, the wheel is put into it anew
     local there
     there=$home/empty-$("$1" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')

@@ -54,7 +54,7 @@ done
 "${run[@]}" -o "$work/free" > /dev/null 2>&1
 cmp "$work/free/model.safetensors" "$work/four/model.safetensors" || fault "other bits"
 
-# The plain list, of which each rank reads its share. Its features do not lie in a mapped file, so that there is more to hold.
+# The plain list, of which each rank reads its share. Its features are not in a mapped file, so it needs more memory.
 limit=$((96 << 20))
 for group in "${groups[@]}"; do echo $limit > "$group/$file"; done
 run[2]=$work/edges.csv

@@ -45,7 +45,7 @@ else
     bare scripts/format --check && fault "a CUDA file that is not formatted was taken"
 fi
 
-# What a user is told about security and versions is there.
+# SECURITY.md has its sections.
 grep -q '^## What a version means' SECURITY.md || fault "SECURITY.md does not say what a version means"
 
 # The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too, with the changelog's date.
@@ -71,7 +71,7 @@ fi
 
 scripts/bootstrap nonsense > "$work/out" 2>&1 && fault "bootstrap takes any word"
 grep -q '^usage: scripts/bootstrap' "$work/out" || fault "bootstrap nonsense: $(cat "$work/out")"
-# A system that does not offer an optional package: one line, and all else goes on.
+# A system without an optional package: one line, and the rest continues.
 mkdir "$work/stubs"
 # shellcheck disable=SC2016 # for the stub
 printf '#!/bin/sh\ncase "$*" in *libxgboost-dev*) exit 1 ;; esac\necho installed\n' > "$work/stubs/dpkg-query"

@@ -38,7 +38,7 @@ done
 grep -q '^ConSM,' "$folder/out/files/accuracy-ensembles.csv" || fail "ConSM alone beside the ensembles"
 grep -q 'ensemble of 2' "$folder/out/files/accuracy-ensembles.csv" || fail "no ensembles"
 
-# A picture beside every drawing, where something is installed that can make one; else it is said.
+# A PNG beside every SVG if a converter is installed; otherwise a message.
 if command -v rsvg-convert > /dev/null; then
     for figure in "$folder"/out/files/*.svg; do
         [ "$(head -c 4 "${figure%.svg}.png" | tail -c 3)" = PNG ] || fail "${figure%.svg}.png is not a picture"
@@ -55,7 +55,7 @@ if ls "$folder"/out/files/*.png > /dev/null 2>&1; then fail "an old PNG stays be
     fail "accuracy.csv does not list the models"
 if grep -qi "nan" "$folder/text"; then fail "a table shows nan"; fi
 
-# A person's own sets have no other profiles unless they are asked for.
+# A user's own sets are run with other profiles only on request.
 sed 's/"profiles": *true/"profiles": false/' "$folder/out/study.json" > "$folder/study.json"
 grep -q '"profiles": *false' "$folder/study.json" || fail "study.json does not keep --profiles"
 mkdir "$folder/plain" && cp "$folder/out/runs.jsonl" "$folder/plain" && mv "$folder/study.json" "$folder/plain"
@@ -63,8 +63,8 @@ mkdir "$folder/plain" && cp "$folder/out/runs.jsonl" "$folder/plain" && mv "$fol
 [ "$(cut -d, -f1 "$folder/plain/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = "MLP GCN GAT ConSM " ] ||
     fail "profiles on sets that are not the paper's: $(cut -d, -f1 "$folder/plain/files/accuracy.csv")"
 
-# Nothing is done twice, and another study that needs the same runs finds them. (Pictures were looked at
-# above; a browser that makes them again would take longer than all the rest.)
+# No run is repeated, and another study that needs the same runs finds them. (PNG files were checked
+# above; making them again with a browser would take longer than all the rest.)
 before=$(wc -l < "$folder/out/runs.jsonl")
 PATH=/nowhere "${study[@]}" > "$folder/again" 2> "$folder/err"
 grep -q "another build" "$folder/err" && fail "its own runs were taken for another build's"
@@ -78,13 +78,13 @@ PATH=/nowhere "${study[@]}" > "$folder/again" 2> "$folder/err"
 grep -q "^1 of $before runs in .* were made by another build" "$folder/err" || fail "$(cat "$folder/err")"
 cmp "$folder/text" "$folder/again" || fail "another build's name changes a table"
 
-# A record may be anybody's file: counts that no run has are summed without overflow.
+# A record may come from anybody: impossible counts are summed without overflow.
 cp -r "$folder/out" "$folder/odd"
 sed -i -E 's/("bin_count": ?\[)[^]]*/\19223372036854775807,9223372036854775807,-9223372036854775808/g' "$folder/odd/runs.jsonl"
 grep -q 9223372036854775807 "$folder/odd/runs.jsonl" || fail "no bin_count in runs.jsonl"
 "$consm" report "$folder/odd" --quiet > /dev/null 2> "$folder/err" || fail "odd counts: $(cat "$folder/err")"
 
-# Wrong words are told.
+# Wrong arguments are named.
 for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --datasets nowhere" \
     "study" "bench karate --search 0" "bench karate --space x" "report"; do
     # shellcheck disable=SC2086
@@ -92,7 +92,7 @@ for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --dat
     [ "$(grep -c "^consm " "$folder/err")" = 1 ] || fail "$wrong: $(cat "$folder/err")"
 done
 
-# Where no set is at hand, two generated graphs show what can be shown.
+# If no set is present, the study uses two generated graphs.
 CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none" > "$folder/text" 2> /dev/null
 [ "$(grep -c "^csbm, homophily=0.[18]" "$folder/text")" = 2 ] || fail "not two graphs without data: $(cat "$folder/text")"
 
@@ -103,7 +103,7 @@ CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none"
     fail "a search of 2 models × (4 × 2 trials + 1 more seed) made $(wc -l < "$folder/search/runs.jsonl") runs"
 grep -q "Configurations chosen by the search" "$folder/text" || fail "the search does not say what it chose"
 
-# It ends in a model, of the configuration that validated best, and in a configuration that trains it again.
+# It writes the model of the configuration that validated best, and a config.yaml that trains it again.
 best=$folder/search/best-karate
 grep -q "^Best on validation for karate: gcn, seed [0-2]\." "$folder/text" || fail "no best: $(tail -3 "$folder/text")"
 seed=$(sed -n 's/^seed: //p' "$best/config.yaml") hidden=$(sed -n 's/^hidden: //p' "$best/config.yaml")

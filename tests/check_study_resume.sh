@@ -18,7 +18,7 @@ count() { if [ -f "$folder/$1/runs.jsonl" ]; then wc -l < "$folder/$1/runs.jsonl
 "${bench[@]}" -o "$folder/whole" --jobs 2 > "$folder/whole.txt"
 [ "$(count whole)" = 32 ] || fail "32 runs expected, $(count whole) found"
 
-# Killed in the middle, twice, then stopped politely, then allowed to end.
+# Killed in the middle, twice, then stopped by SIGINT, then run to the end.
 for signal in KILL KILL INT; do
     before=$(count killed)
     "${bench[@]}" -o "$folder/killed" --jobs 1 > /dev/null 2>&1 &

@@ -11,14 +11,14 @@ build=$(realpath "${BUILD_DIR:-$(dirname "$consm")}")
 nm -D "$build/libconsm.so" 2> /dev/null | grep XG && fault "libconsm.so knows XGBoost"
 nm -D "$consm" | grep XG && fault "the command knows XGBoost"
 
-# A command that lies alone has no plug-in beside it.
+# A command in a folder of its own has no plug-in beside it.
 cp "$consm" "$work/alone"
 LD_LIBRARY_PATH='' "$work/alone" train karate --model trees --per-class 4 --json > "$work/out" 2> "$work/err" &&
     fault "trees were trained without the plug-in"
 [ "$(wc -l < "$work/err")" = 1 ] || fault "not one line: $(cat "$work/err")"
 grep -q 'built without XGBoost: install libxgboost-dev' "$work/err" || fault "said: $(cat "$work/err")"
 
-# ConSM trains without them: every byte is that of --with-trees no.
+# ConSM trains without them: every byte is as with --with-trees no.
 labelled=csbm:nodes=160,classes=2,homophily=0.5,degree=3,features=4,signal=1,seed=2
 consm_brief=(--model consm --per-class 50 --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0)
 LD_LIBRARY_PATH='' "$work/alone" train $labelled "${consm_brief[@]}" -o "$work/bare" > /dev/null 2> "$work/err" ||
@@ -41,7 +41,7 @@ names=$(nm -D --defined-only "$build/libconsm_trees.so" | awk '{print $3}' | gre
 # AddressSanitizer's dlopen does not look beside the program.
 grep -qa __asan_init "$consm" && export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
-# A library that is there without XGBoost's.
+# A plug-in that cannot be loaded.
 mkdir "$work/broken"
 cp "$consm" "$work/broken/consm"
 printf 'no library' > "$work/broken/libconsm_trees.so"
@@ -58,7 +58,7 @@ done
 expect 0 '"model": "trees"' train $graph "${trees[@]}" --json
 expect 0 "ensemble of 3" train $graph "${trees[@]}" --ensemble 3 -o "$work/three"
 expect 0 "source,target" edges "$work/three/model.safetensors" $graph --suggest 5
-# A table that is too large for the machine is refused before it is made.
+# A table that is too large for the machine is refused before it is built.
 if ! grep -qa __asan_init "$consm"; then
     (ulimit -v 300000 && "$consm" train csbm:nodes=20000,features=200 --model trees --per-class 4000 --json) > "$work/out" 2>&1
     grep -q 'use fewer training and validation nodes' "$work/out" || fault "a large table: $(cat "$work/out")"

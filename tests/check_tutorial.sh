@@ -17,7 +17,7 @@ masked() {
     sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g; s/^[A-Z][a-z]+,[A-Z][a-z]+,N,N,N,N$/an edge/'
 }
 
-# walk PAGE LEAST: runs the page's blocks; fewer than LEAST of them are a fault, too.
+# walk PAGE LEAST: runs the page's blocks; fewer than LEAST blocks are a fault, too.
 walk() {
     local page=$top/$1 folder=$work/walk/$1 blocks=0 inside=no line
     mkdir -p "$folder/examples"

@@ -11,10 +11,10 @@ fault() {
     faults=$((faults + 1))
 }
 
-# expect CODE TEXT consm-arguments…: the exit code, and a text that stdout or stderr contains. A
-# failure prints exactly one line, to stderr (a list of faults is indented below it, warnings may stand above),
-# and nothing to stdout (unless begun_output_is_fine is set: a long run shows its heading before it can fail); a success nothing but warnings to stderr, which is no terminal.
-# What was printed stays in $work/out and $work/err.
+# expect CODE TEXT consm-arguments…: checks the exit code, and that stdout or stderr contains the text. A failure prints
+# exactly one line to stderr (a list of faults may follow, indented; warnings may precede it) and nothing to stdout, unless
+# begun_output_is_fine is set (a long run shows its heading before it can fail). A success prints only warnings to stderr.
+# The output stays in $work/out and $work/err.
 expect() {
     local code=$1 text=$2 got
     shift 2
