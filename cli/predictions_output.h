@@ -4,7 +4,7 @@
 
 #include "consm.h"
 
-/* id,label,confidence, requested columns, and seen if nodes have ids; or a JSON object per node.
+/* id,label,confidence, requested columns, and seen if it is known; or a JSON object per node.
  * "-" is standard output. */
 struct predictions_style {
     bool json, probabilities;

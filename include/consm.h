@@ -605,7 +605,7 @@ struct consm_prediction {
     uint8_t *in_set; /* (nodes, classes) 1: the class is in the node's prediction set; NULL without
                         the option coverage */
     uint8_t *seen;   /* (nodes) 1: the node's label trained, validated or calibrated the model; NULL
-                        if unknown: nodes without ids, older models */
+                        if unknown: another graph without ids, older models */
     float *log_odds; /* (nodes, classes) log(p / (1 - p)) before shrinking (doubt); it ranks nodes
                         whose probabilities are equal */
 };

@@ -345,7 +345,7 @@ class Answers(Trust):
         Returns
         -------
         DataFrame
-            Index: node ids. Columns: label, confidence (the label's probability) and, if nodes have ids, seen:
+            Index: node ids. Columns: label, confidence (the label's probability) and, if it is known, seen:
             whether the node's label trained or validated the model.
 
         Examples
