@@ -84,6 +84,20 @@ grep -q 'has no package libxgboost-dev' "$work/out" || fault "bootstrap does not
 # … and a build does not ask for it alone.
 PATH=$work/stubs:$PATH scripts/bootstrap > "$work/out" 2>&1 || fault "bootstrap build: $(cat "$work/out")"
 [ ! -s "$work/out" ] || fault "bootstrap build asked for an optional package: $(cat "$work/out")"
+# The matrix of compilers fails if a build or a test failed.
+cp scripts/matrix "$tree/scripts/"
+matrix() { (cd "$tree" && PATH=$work/stubs:$PATH scripts/matrix "$@") > "$work/out" 2>&1; }
+printf '#!/bin/sh\nexit 0\n' > "$work/stubs/cmake"
+printf '#!/bin/sh\necho "100%% tests passed, 0 tests failed out of 3"\n' > "$work/stubs/ctest"
+chmod +x "$work"/stubs/*
+matrix gcc || fault "matrix: $(cat "$work/out")"
+grep -q '^| gcc .* ok | none of 3 failed |$' "$work/out" || fault "matrix: $(cat "$work/out")"
+printf '#!/bin/sh\necho "67%% tests passed, 1 tests failed out of 3"\n' > "$work/stubs/ctest"
+matrix gcc && fault "matrix: a failed test was accepted"
+grep -q '^| gcc .* ok | 1 of 3 failed |$' "$work/out" || fault "matrix: $(cat "$work/out")"
+printf '#!/bin/sh\nexit 1\n' > "$work/stubs/cmake"
+matrix gcc && fault "matrix: a failed build was accepted"
+grep -q '^| gcc .* FAILED | *|$' "$work/out" || fault "matrix: $(cat "$work/out")"
 # What the tests need is in bootstrap's list.
 for package in git file dpkg-dev libopenmpi-dev libmetis-dev libxgboost-dev shellcheck; do
     grep -qw -- "$package" scripts/bootstrap || fault "bootstrap does not install $package"
