@@ -117,6 +117,9 @@ static void put_tail(const struct command *const *commands, const struct command
           ".TP\n"
           "2\n"
           "wrong usage; one line says what was expected\n"
+          ".TP\n"
+          "130\n"
+          "consm train was interrupted, as by Ctrl\\-C\n"
           ".SH SEE ALSO\n",
           stdout);
     if (verb)
@@ -143,6 +146,9 @@ static void man_overview(const struct command *const *commands)
           ".B CONSM_DATA\n"
           "folder with the files of registered datasets; searched after \\-\\-data\\-dir and "
           "before the user's cache\n"
+          ".TP\n"
+          ".B XDG_CACHE_HOME\n"
+          "the user's cache is $XDG_CACHE_HOME/consm; default: ~/.cache/consm\n"
           ".TP\n"
           ".B CONSM_SIMD\n"
           "instruction set of the vector kernels: base, avx2 or avx512 on x86\\-64, base or neon "

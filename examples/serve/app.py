@@ -3,9 +3,9 @@
     pip install fastapi "uvicorn[standard]"
     CONSM_MODEL=out/model.safetensors CONSM_GRAPH=./mygraph uvicorn app:app --app-dir examples/serve
 
-uvicorn listens on 127.0.0.1 unless told otherwise. CONSM_TOKEN=secret asks every request for the header
-"Authorization: Bearer secret". /docs shows the schema, /metrics counts requests for Prometheus. POST /reload
-reads the files again and changes over when all is ready.
+uvicorn listens on 127.0.0.1 by default. With CONSM_TOKEN=secret every POST needs the header "Authorization: Bearer
+secret". /docs shows the schema, /metrics counts requests for Prometheus. POST /reload reads the files again and
+uses them once they are ready.
 """
 import hmac
 import os
@@ -20,7 +20,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 MOST_NODES, MOST_BYTES = 1000, 1 << 20
-FEW, SOON = 4, 0.005  # so many nodes, if the last answer took less than so many seconds, get no thread of their own
+FEW, SOON = 4, 0.005  # up to FEW nodes are answered without another thread if the last answer took under SOON seconds
 Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e30, le=1e30)]
 
