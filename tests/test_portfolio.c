@@ -1,6 +1,5 @@
 /* ConSM's candidate backbones: the table, the user's settings, what a graph allows, how long each
  * is trained and which are dropped. */
-#include "backends/open.h"
 #include "check.h"
 #include "train/consm/consm.h"
 #include "training.h"
@@ -162,76 +161,6 @@ static void the_rungs_are_climbed(void **state)
     scene_close(&scene);
 }
 
-/* A backend that counts the programs it compiles. The first look at its memory finds `before`
- * bytes free, every later one `then`; 0 before: it shares the host's memory. */
-static struct {
-    const struct backend_kind *plain;
-    int looks, programs;
-    size_t before, then;
-} card;
-
-static size_t card_room(struct backend *b)
-{
-    (void)b;
-    return card.looks++ == 0 ? card.before : card.then;
-}
-
-static consm_status card_compile(struct backend *b, struct compiled **out,
-                                 const struct planned *plan)
-{
-    card.programs++;
-    return card.plain->compile(b, out, plan);
-}
-
-/* Trains on such a backend; returns the number of programs. */
-static int train_with_room(struct train_result *result, const struct scene *scene, size_t before,
-                           size_t then)
-{
-    struct backend *backend;
-    struct session *s;
-    struct train_options options = short_run(130, 5);
-    OK(backend_open(&backend, NULL, 2));
-    card.plain = backend->kind;
-    card.looks = card.programs = 0;
-    card.before = before;
-    card.then = then;
-    struct backend_kind kind = *backend->kind;
-    kind.compile = card_compile;
-    kind.room = before > 0 ? card_room : NULL;
-    backend->kind = &kind;
-    OK(session_new(&s, &scene->problem, &options, backend));
-    OK(session_train(s, result));
-    session_free(s);
-    backend->kind = card.plain;
-    backend_close(backend);
-    return card.programs;
-}
-
-/* A card keeps the candidates' programs between rungs, unless they take more than a tenth of its
- * memory. They go on where they were. */
-static void kept_programs_change_nothing(void **state)
-{
-    (void)state;
-    enum { FREE = 1 << 30 };
-    struct scene scene;
-    struct train_result kept, made;
-    scene_small(&scene);
-    int few = train_with_room(&kept, &scene, FREE, FREE - FREE / 10);
-    int many = train_with_room(&made, &scene, 0, 0);
-    assert_int_equal(kept.candidates, made.candidates);
-    for (int i = 0; i < made.candidates; i++) {
-        assert_string_equal(kept.candidate[i].settings, made.candidate[i].settings);
-        assert_int_equal(kept.candidate[i].updates, made.candidate[i].updates);
-        assert_true(kept.candidate[i].val == made.candidate[i].val);
-    }
-    assert_true(kept.student.val == made.student.val);
-    assert_true(kept.loss == made.loss && kept.val_acc == made.val_acc);
-    assert_int_equal(kept.best_epoch, made.best_epoch);
-    assert_true(many - few >= 2 * kept.candidates); /* those of the second rung, at least */
-    assert_int_equal(train_with_room(&made, &scene, FREE, FREE - FREE / 10 - 1), many);
-    scene_close(&scene);
-}
-
 /* A candidate whose loss becomes infinite is dropped; the others continue. */
 static void who_diverges_is_given_up(void **state)
 {
@@ -279,7 +208,6 @@ int main(void)
         cmocka_unit_test(graphs_and_labels_decide_who_takes_part),
         cmocka_unit_test(labels_stretch_the_warm_up),
         cmocka_unit_test(the_rungs_are_climbed),
-        cmocka_unit_test(kept_programs_change_nothing),
         cmocka_unit_test(who_diverges_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

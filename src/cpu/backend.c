@@ -266,6 +266,12 @@ static void cpu_close(struct backend *b)
     mem_free(b);
 }
 
+static consm_status cpu_another(struct backend **out, const struct backend *b, int threads)
+{
+    (void)b;
+    return cpu_open(out, threads);
+}
+
 static const struct backend_kind cpu_kind = {
     .name = "cpu",
     .supports = cpu_supports,
@@ -280,6 +286,7 @@ static const struct backend_kind cpu_kind = {
     .close = cpu_close,
     .composes = 16 << 20,
     .reuses = true,
+    .another = cpu_another,
 };
 
 consm_status cpu_open(struct backend **out, int threads)

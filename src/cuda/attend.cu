@@ -166,6 +166,103 @@ __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL t
     }
 }
 
+/* ---- rows, for gates with one head --------------------------------------- */
+
+/* The weight of an entry, tanh(score) with dropout, is computed by one lane for all columns. */
+template <int V> struct gated {
+    vec<V> out, bent;
+};
+
+template <int V>
+__device__ static struct gated<V> walk_gates(const struct attend &a, const struct stand &me,
+                                             int64_t r, int64_t from, int64_t to) {
+    struct gated<V> s = {
+    };
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x % WARP;
+    const float mine = a.left[r];
+    for (int64_t base = from; base < to; base += WARP) {
+        const int count = to - base < WARP ? (int)(to - base) : WARP;
+        const int32_t col = lane < count ? a.col[base + lane] : 0;
+        float weight = 0, slope = 0;
+        if (lane < count) {
+            const float gate = tanhf(mine + a.right[col]), own = a.val ? a.val[base + lane] : 1;
+            const float left = gate_factor(a, base + lane);
+            weight = own * gate * left;
+            slope = own * (1 - gate * gate) * left;
+        }
+        for (int first = 0; first < count; first += GATES_AHEAD * me.groups) {
+            float by[GATES_AHEAD], bend[GATES_AHEAD];
+            vec<V> z[GATES_AHEAD];
+#pragma unroll
+            for (int i = 0; i < GATES_AHEAD; i++) {
+                const int at = first + i * me.groups + me.group;
+                const int64_t j = __shfl_sync(all, col, at);
+                const bool on = me.active && at < count;
+                by[i] = __shfl_sync(all, weight, at);
+                bend[i] = a.bent ? __shfl_sync(all, slope, at) : 0;
+                by[i] = on ? by[i] : 0;
+                bend[i] = on ? bend[i] : 0;
+                z[i] = on ? load<V>(a.z + j * a.width + me.column) : vec<V>{};
+            }
+#pragma unroll
+            for (int i = 0; i < GATES_AHEAD; i++)
+                for (int k = 0; k < V; k++) {
+                    s.out.v[k] = fmaf(by[i], z[i].v[k], s.out.v[k]);
+                    s.bent.v[k] = fmaf(bend[i], z[i].v[k], s.bent.v[k]);
+                }
+        }
+    }
+    for (int k = 0; k < V; k++) {
+        s.out.v[k] = lanes_sum(s.out.v[k], 1 << a.shift, WARP);
+        s.bent.v[k] = lanes_sum(s.bent.v[k], 1 << a.shift, WARP);
+    }
+    return s;
+}
+
+template <int V>
+__device__ static void write_gated(const struct gated<V> &s, const struct attend &a,
+                                   const struct stand &me, int64_t r, int turn)
+{
+    if (!me.active || me.group != 0)
+        return;
+    store<V>(a.out + r * a.width + me.column, s.out);
+    if (a.bent)
+        store<V>(a.bent + r * a.width + me.column, s.bent);
+    if (a.totals && turn == 0 && me.column == 0)
+        a.totals[2 * r] = a.totals[2 * r + 1] = 0;
+}
+
+template <int V, class TAIL>
+__global__ void __launch_bounds__(THREADS) attend_gates_kernel(struct attend a, TAIL tail)
+{
+    const struct share mine = share_of(a.start, a.rows, a.cut);
+    begin();
+    for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
+        const struct stand me = stand_at<V>(a, turn);
+        struct gated<V> s = walk_gates<V>(a, me, mine.row, mine.from, mine.to);
+        const bool whole = share_whole(s, mine, a.cut, blockIdx.y,
+                                       [](struct gated<V> s, const struct gated<V> &t) {
+                                           for (int k = 0; k < V; k++) {
+                                               s.out.v[k] += t.out.v[k];
+                                               s.bent.v[k] += t.bent.v[k];
+                                           }
+                                           return s;
+                                       });
+        if (!whole)
+            continue;
+        write_gated<V>(s, a, me, mine.row, turn);
+        tail_run(tail, mine.row);
+    }
+}
+
+struct gate_kernels {
+    template <int V, class TAIL> static auto of()
+    {
+        return attend_gates_kernel<V, TAIL>;
+    }
+};
+
 struct attend_kernels {
     template <int V, class TAIL> static auto of()
     {
@@ -181,7 +278,10 @@ KERNEL(attend)
     a.left = in->src[0];
     a.right = in->src[1];
     a.z = in->src[2];
-    attend_run<struct attend_kernels>(cx, &a);
+    if (a.gate && a.heads == 1)
+        attend_run<struct gate_kernels>(cx, &a);
+    else
+        attend_run<struct attend_kernels>(cx, &a);
 }
 
 /* ---- the gradient of a row's score --------------------------------------- */

@@ -13,7 +13,7 @@
 #include "cuda/patterns.cuh"
 #include "cuda/tail.cuh"
 
-enum { AHEAD = 4 }; /* entries in flight per group */
+enum { AHEAD = 4, GATES_AHEAD = 8 }; /* entries in flight per group */
 
 struct attend {
     float *out, *bent, *totals; /* (rows, width), the same, (rows, 2·heads); the last two or NULL */
@@ -92,6 +92,12 @@ __device__ static inline float factor_of(const struct attend &a, int64_t place, 
         return drop_factors<1>(a.drop, (uint64_t)(place * a.heads + head)).v[0];
     const uint32_t number = bits >> (head * a.drop.bits) & ((1u << a.drop.bits) - 1);
     return number >= a.drop.threshold ? a.drop.scale : 0;
+}
+
+/* The same of an entry with one head. */
+__device__ static inline float gate_factor(const struct attend &a, int64_t place)
+{
+    return factor_of(a, place, a.shared ? bits_of(a, place) : 0, 0);
 }
 
 /* ---- launching ----------------------------------------------------------- */

@@ -68,6 +68,59 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
     return s;
 }
 
+/* The same for gates with one head: one lane computes the weight of an entry for all columns. */
+template <int V>
+__device__ static struct received<V> walk_gates(const struct attend &a, const struct stand &me,
+                                                int64_t j, int64_t from, int64_t to) {
+    struct received<V> s = {
+    };
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x % WARP;
+    const float mine = a.right[j];
+    const vec<V> z = me.active ? load<V>(a.z + j * a.width + me.column) : vec<V>{};
+    for (int64_t base = from; base < to; base += WARP) {
+        const int count = to - base < WARP ? (int)(to - base) : WARP;
+        const int32_t row = lane < count ? a.col[base + lane] : 0;
+        float weight = 0, slope = 0, left = 0;
+        if (lane < count) {
+            const int64_t place = a.entry[base + lane];
+            const float gate = tanhf(a.left[row * 3] + mine), own = a.val ? a.val[place] : 1;
+            left = gate_factor(a, place);
+            weight = own * gate * left;
+            slope = own * (1 - gate * gate);
+        }
+        for (int first = 0; first < count; first += GATES_AHEAD * me.groups) {
+            vec<V> g[GATES_AHEAD];
+            float by[GATES_AHEAD], bend[GATES_AHEAD], rest[GATES_AHEAD];
+#pragma unroll
+            for (int i = 0; i < GATES_AHEAD; i++) {
+                const int at = first + i * me.groups + me.group;
+                const int64_t from_row = __shfl_sync(all, row, at);
+                const bool on = me.active && at < count;
+                by[i] = __shfl_sync(all, weight, at);
+                bend[i] = __shfl_sync(all, slope, at);
+                rest[i] = __shfl_sync(all, left, at);
+                by[i] = on ? by[i] : 0;
+                bend[i] = on ? bend[i] : 0;
+                g[i] = on ? load<V>(a.g + from_row * a.width + me.column) : vec<V>{};
+            }
+#pragma unroll
+            for (int i = 0; i < GATES_AHEAD; i++) {
+                float dot = 0;
+                for (int k = 0; k < V; k++) {
+                    s.out.v[k] = fmaf(by[i], g[i].v[k], s.out.v[k]);
+                    dot = fmaf(g[i].v[k], z.v[k], dot);
+                }
+                s.slope += (double)bend[i] * ((double)rest[i] * dot);
+            }
+        }
+    }
+    s.slope = lanes_sum(s.slope, 1 << a.shift, WARP);
+    for (int k = 0; k < V; k++)
+        s.out.v[k] = lanes_sum(s.out.v[k], 1 << a.shift, WARP);
+    return s;
+}
+
 /* z̄_j, and ȳ_j as totals, to which every turn of a long head adds. All lanes of a warp call it. */
 template <int V>
 __device__ static void write_column(const struct attend &a, const struct stand &me, int64_t j,
@@ -84,14 +137,15 @@ __device__ static void write_column(const struct attend &a, const struct stand &
         *total = turn == 0 ? slope : *total + slope;
 }
 
-template <int V, class TAIL>
+template <int V, bool GATES, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a, TAIL tail)
 {
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
     for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
         const struct stand me = stand_at<V>(a, turn);
-        struct received<V> s = walk_column<V>(a, me, mine.row, mine.from, mine.to, turn);
+        struct received<V> s = GATES ? walk_gates<V>(a, me, mine.row, mine.from, mine.to)
+                                     : walk_column<V>(a, me, mine.row, mine.from, mine.to, turn);
         const bool whole = share_whole(s, mine, a.cut, blockIdx.y,
                                        [](struct received<V> s, const struct received<V> &t) {
                                            s.slope += t.slope;
@@ -106,10 +160,10 @@ __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a
     }
 }
 
-struct column_kernels {
+template <bool GATES> struct column_kernels {
     template <int V, class TAIL> static auto of()
     {
-        return attend_columns_kernel<V, TAIL>;
+        return attend_columns_kernel<V, GATES, TAIL>;
     }
 };
 
@@ -121,5 +175,8 @@ KERNEL(attend_columns)
     a.right = in->src[1];
     a.z = in->src[2];
     a.g = in->src[3];
-    attend_run<struct column_kernels>(cx, &a);
+    if (a.gate && a.heads == 1)
+        attend_run<struct column_kernels<true>>(cx, &a);
+    else
+        attend_run<struct column_kernels<false>>(cx, &a);
 }

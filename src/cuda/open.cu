@@ -33,6 +33,8 @@ static void cuda_close(struct backend *b)
     card->host->free(card);
 }
 
+static consm_status cuda_another(struct backend **out, const struct backend *b, int threads);
+
 static const struct backend_kind cuda_kind = {
     .name = "cuda",
     .supports = cuda_supports,
@@ -49,6 +51,7 @@ static const struct backend_kind cuda_kind = {
     .composes = 0,   /* the steps of a walk are one kernel already */
     .reuses = false, /* its evaluation runs beside the next step */
     .room = cuda_room,
+    .another = cuda_another,
 };
 
 /* Freed memory is kept for the next program. */
@@ -108,19 +111,13 @@ static consm_status find_card(const struct plugin_services *host, int number)
     return CONSM_OK;
 }
 
-extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
-                                               const struct plugin_services *services,
-                                               uint64_t layout, int device, int threads)
+/* Opens a card that exists. */
+static consm_status open_card(struct backend **out, const struct plugin_services *services,
+                              int device, int threads)
 {
     consm_status st = CONSM_OK;
-    struct card *card = NULL;
+    struct card *card = (struct card *)services->zalloc(1, sizeof *card);
     *out = NULL;
-    if (layout != plugin_layout())
-        return services->fail(
-            CONSM_ENOTFOUND,
-            "device cuda is not available: libconsm_cuda.so is from another build of consm");
-    TRY(find_card(services, device));
-    card = (struct card *)services->zalloc(1, sizeof *card);
     if (!card)
         return CONSM_ENOMEM;
     card->base.kind = &cuda_kind;
@@ -139,7 +136,28 @@ extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
     *out = &card->base;
     return CONSM_OK;
 done:
-    if (card)
-        cuda_close(&card->base);
+    cuda_close(&card->base);
+    return st;
+}
+
+static consm_status cuda_another(struct backend **out, const struct backend *b, int threads)
+{
+    const struct card *card = (const struct card *)b;
+    return open_card(out, card->host, card->number, threads);
+}
+
+extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
+                                               const struct plugin_services *services,
+                                               uint64_t layout, int device, int threads)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    if (layout != plugin_layout())
+        return services->fail(
+            CONSM_ENOTFOUND,
+            "device cuda is not available: libconsm_cuda.so is from another build of consm");
+    TRY(find_card(services, device));
+    TRY(open_card(out, services, device, threads));
+done:
     return st;
 }

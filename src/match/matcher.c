@@ -342,7 +342,7 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
         total += now / (double)steps;
     }
     if (unseen && steps > 0)
-        TRY(learner_look(&m->learner, &m->learner.train));
+        TRY(learner_look(&m->learner, &m->learner.train, &now));
     if (loss)
         *loss = total;
 done:

@@ -55,8 +55,8 @@ struct witness_model {
 };
 
 /* The witnesses that depend on the model. */
-void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
-                       struct team *team);
+consm_status witness_ask_model(float *x, const struct witness_data *data,
+                               const struct witness_model *model, struct team *team);
 
 /* agreement (|E|) Σ_k p_ik p_jk alone, for models without a matching module. */
 void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);

@@ -176,27 +176,24 @@ done:
 
 /* A node's prediction: softmax(row / T), or almost certainly its training label. */
 struct prediction {
-    const float *row;
-    double top, sum, temperature;
-    int32_t told; /* -1: none */
+    double *chance; /* (c) */
+    double most;    /* the largest of them */
+    int64_t node;   /* -1: none yet */
 };
 
 /* Labels are sometimes wrong. */
 static const double told_wrong = 0.02;
 
-static struct prediction predict(const float *row, int64_t c, double temperature, int32_t told)
+static void predict(struct prediction *p, const float *row, int64_t c, double temperature,
+                    int32_t told)
 {
-    struct prediction p = {row, largest(row, c), 0, temperature, told};
+    double top = largest(row, c), sum = 0;
+    for (int64_t k = 0; k < c && told < 0; k++)
+        sum += p->chance[k] = exp(((double)row[k] - top) / temperature);
     for (int64_t k = 0; k < c; k++)
-        p.sum += exp(((double)row[k] - p.top) / temperature);
-    return p;
-}
-
-static double chance(const struct prediction *p, int64_t k, int64_t c)
-{
-    if (p->told >= 0)
-        return (k == p->told ? 1 - told_wrong : 0) + told_wrong / (double)c;
-    return exp(((double)p->row[k] - p->top) / p->temperature) / p->sum;
+        p->chance[k] = told < 0 ? p->chance[k] / sum
+                                : (k == told ? 1 - told_wrong : 0) + told_wrong / (double)c;
+    p->most = told < 0 ? 1 / sum : 1 - told_wrong + told_wrong / (double)c;
 }
 
 /* log-odds of Σ_k p_ik p_jk, bounded. */
@@ -204,37 +201,44 @@ static double agreement_odds(const struct prediction *p, const struct prediction
 {
     double both = 0;
     for (int64_t k = 0; k < c; k++)
-        both += chance(p, k, c) * chance(q, k, c);
+        both += p->chance[k] * q->chance[k];
     both = fmin(fmax(both, 1e-3), 1 - 1e-3);
     return log(both / (1 - both));
 }
 
-static double confidence(const struct prediction *p, int64_t c)
-{
-    return p->told >= 0 ? 1 - told_wrong + told_wrong / (double)c : 1 / p->sum;
-}
+enum { ENDS = 2, MODELS = 2 }; /* of an edge; GNN and head */
 
 struct asking {
     float *x;
     const struct witness_data *d;
     const struct witness_model *m;
+    double *chance; /* (threads, ENDS, MODELS, c) */
 };
 
-static void ask(float *x, const struct asking *q, int32_t i, int32_t j)
+/* The predictions of both models for a node, unless they are there already. */
+static void predict_node(struct prediction p[MODELS], const struct asking *q, int64_t node)
 {
     const struct witness_model *m = q->m;
+    int64_t c = q->d->classes;
+    int32_t told = q->d->taught ? q->d->taught[node] : -1;
+    if (p[0].node == node)
+        return;
+    predict(&p[0], m->logits + node * c, c, m->temperature[0], told);
+    predict(&p[1], m->head + node * c, c, m->temperature[1], told);
+    p[0].node = node;
+}
+
+static void ask(float *x, const struct asking *q, struct prediction p[ENDS][MODELS], int32_t i,
+                int32_t j)
+{
     const int32_t *taught = q->d->taught;
     int64_t c = q->d->classes;
-    int32_t told_i = taught ? taught[i] : -1, told_j = taught ? taught[j] : -1;
-    const double *t = m->temperature;
-    struct prediction p = predict(m->logits + i * c, c, t[0], told_i);
-    struct prediction r = predict(m->logits + j * c, c, t[0], told_j);
-    struct prediction own_p = predict(m->head + i * c, c, t[1], told_i);
-    struct prediction own_r = predict(m->head + j * c, c, t[1], told_j);
-    bool told = told_i >= 0 || told_j >= 0;
-    x[WITNESS_AGREEMENT] = (float)agreement_odds(&p, &r, c);
-    x[WITNESS_HEAD] = (float)agreement_odds(&own_p, &own_r, c);
-    x[WITNESS_CONFIDENCE] = (float)fmin(confidence(&p, c), confidence(&r, c));
+    bool told = taught && (taught[i] >= 0 || taught[j] >= 0);
+    predict_node(p[0], q, i); /* edges are sorted by this end */
+    predict_node(p[1], q, j);
+    x[WITNESS_AGREEMENT] = (float)agreement_odds(&p[0][0], &p[1][0], c);
+    x[WITNESS_HEAD] = (float)agreement_odds(&p[0][1], &p[1][1], c);
+    x[WITNESS_CONFIDENCE] = (float)fmin(p[0][0].most, p[1][0].most);
     x[WITNESS_TAUGHT] = told ? 1 : 0;
     x[WITNESS_TAUGHT_AGREEMENT] = told ? x[WITNESS_AGREEMENT] : 0;
 }
@@ -242,18 +246,26 @@ static void ask(float *x, const struct asking *q, int32_t i, int32_t j)
 static void model_worker(void *arg, struct worker who)
 {
     const struct asking *q = arg;
-    int64_t from, to;
+    int64_t from, to, c = q->d->classes;
+    struct prediction p[ENDS][MODELS];
+    for (int k = 0; k < ENDS * MODELS; k++)
+        p[k / MODELS][k % MODELS] =
+            (struct prediction){.chance = q->chance + (who.id * ENDS * MODELS + k) * c, .node = -1};
     team_range(who, q->d->edges->count, BLOCK, &from, &to);
     for (int64_t e = from; e < to; e++) {
         float *x = q->x + e * WITNESSES;
         x[WITNESS_MATCH] = q->m->w[e];
-        ask(x, q, q->d->edges->left[e], q->d->edges->right[e]);
+        ask(x, q, p, q->d->edges->left[e], q->d->edges->right[e]);
     }
 }
 
-void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
-                       struct team *team)
+consm_status witness_ask_model(float *x, const struct witness_data *data,
+                               const struct witness_model *model, struct team *team)
 {
-    struct asking q = {x, data, model};
-    team_run(team, model_worker, &q);
+    struct asking q = {.x = x, .d = data, .m = model};
+    consm_status st = NEW(q.chance, team_size(team) * ENDS * MODELS * data->classes + 1);
+    if (st == CONSM_OK)
+        team_run(team, model_worker, &q);
+    mem_free(q.chance);
+    return st;
 }

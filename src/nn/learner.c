@@ -78,13 +78,14 @@ consm_status learner_step_unseen(struct learner *l, const struct lesson *lesson)
     return st;
 }
 
-consm_status learner_look(struct learner *l, const struct lesson *lesson)
+consm_status learner_look(struct learner *l, const struct lesson *lesson, double *loss)
 {
     consm_status st = CONSM_OK;
     const float *value;
     TRY(program_read(&value, lesson->program, lesson->loss));
+    *loss = (double)value[0];
     l->steps--;
-    TRY(learner_took(l, (double)value[0]));
+    TRY(learner_took(l, *loss));
 done:
     return st;
 }

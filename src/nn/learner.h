@@ -50,10 +50,10 @@ consm_status learner_start(struct learner *l, uint64_t seed, bool keeps);
 consm_status learner_step(struct learner *l, const struct lesson *lesson, double *loss);
 
 /* The same without reading the loss, for backends that run while the host does something else.
- * learner_look says whether the last loss was finite. */
+ * learner_look returns the last loss; CONSM_ENUMERIC if it is not finite. */
 bool learner_far(const struct learner *l);
 consm_status learner_step_unseen(struct learner *l, const struct lesson *lesson);
-consm_status learner_look(struct learner *l, const struct lesson *lesson);
+consm_status learner_look(struct learner *l, const struct lesson *lesson, double *loss);
 
 /* Counts a step with that loss; CONSM_ENUMERIC as above. */
 consm_status learner_took(struct learner *l, double loss);

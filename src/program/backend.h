@@ -64,6 +64,9 @@ struct backend_kind {
     bool reuses;
     /* Free bytes where its blocks are; NULL: it uses the host's memory. */
     size_t (*room)(struct backend *b);
+    /* Opens the same device once more, with that many of the host's threads, for another thread of
+     * the caller; NULL: impossible. */
+    consm_status (*another)(struct backend **out, const struct backend *b, int threads);
 };
 
 /* An open backend. Its own fields follow. One thread at a time may use it; several may be open. */

@@ -65,6 +65,7 @@ static consm_status reserve_calibration(struct session *s)
     TRY(NEW(own->judged_logits, count * p->classes + 1));
     TRY(NEW(own->judged_label, count + 1));
     TRY(ZNEW(own->judged_role, s->judge.rows + count + 1)); /* of all ranks */
+    TRY(NEW(own->judged_term, s->judge.rows + count + 1));
 done:
     return st;
 }
@@ -112,13 +113,15 @@ static consm_status calibrate(double *temperature, const float *logits, struct s
         TRY(partition_all(&all_label, &all, partition, own->judged_label, count,
                           sizeof *own->judged_label));
     }
-    *temperature = metrics_temperature(&(struct predicted){
-        .probability = partition ? all_mine : own->judged_logits,
-        .label = partition ? all_label : own->judged_label,
-        .role = own->judged_role,
-        .nodes = all,
-        .classes = p->classes,
-    });
+    *temperature = metrics_temperature_by(
+        &(struct predicted){
+            .probability = partition ? all_mine : own->judged_logits,
+            .label = partition ? all_label : own->judged_label,
+            .role = own->judged_role,
+            .nodes = all,
+            .classes = p->classes,
+        },
+        s->backend->host, own->judged_term);
 done:
     mem_free(all_mine);
     mem_free(all_label);
@@ -140,7 +143,7 @@ static consm_status call_witnesses(struct trust *trust, struct session *s, bool 
         TRY(calibrate(&trust->temperature[1], model.head, s));
     }
     memcpy(model.temperature, trust->temperature, sizeof model.temperature);
-    witness_ask_model(own->witness, &data, &model, s->backend->host);
+    TRY(witness_ask_model(own->witness, &data, &model, s->backend->host));
 done:
     return st;
 }
@@ -345,7 +348,7 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     TRY(matcher_head(&model.head, own->matcher));
     memcpy(model.temperature, t->weigh.temperature, sizeof model.temperature);
     TRY(witness_data_only(t->witness, &data, s->backend->host));
-    witness_ask_model(t->witness, &data, &model, s->backend->host);
+    TRY(witness_ask_model(t->witness, &data, &model, s->backend->host));
     trust_apply(t->score, t->low, t->high, &t->weigh, t->witness, count);
 done:
     mem_free(w);

@@ -2,6 +2,7 @@
  * always has the same bits. */
 #include "train/metrics.h"
 
+#include "base/threads.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,53 +290,89 @@ void metrics_free(struct metrics *m)
 
 /* ---- temperature --------------------------------------------------------- */
 
+/* -log softmax(logits / temperature)[label] of a row. */
+static double surprise(const struct predicted *p, int64_t i, double temperature)
+{
+    const float *x = p->probability + i * p->classes;
+    double top = (double)x[largest(x, p->classes)], total = 0;
+    for (int32_t k = 0; k < p->classes; k++)
+        total += exp(((double)x[k] - top) / temperature);
+    return log(total) - ((double)x[p->label[i]] - top) / temperature;
+}
+
 double metrics_nll(const struct predicted *p, double temperature)
 {
     double sum = 0, rows = 0;
-    for (int64_t i = 0; i < p->nodes; i++) {
-        if (!counts(p, i))
-            continue;
-        const float *x = p->probability + i * p->classes;
-        double top = (double)x[largest(x, p->classes)], total = 0;
-        for (int32_t k = 0; k < p->classes; k++)
-            total += exp(((double)x[k] - top) / temperature);
-        sum += log(total) - ((double)x[p->label[i]] - top) / temperature;
-        rows++;
-    }
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (counts(p, i)) {
+            sum += surprise(p, i, temperature);
+            rows++;
+        }
     return rows > 0 ? sum / rows : 0;
 }
 
-static double cost(const struct predicted *p, double log_t, int64_t rows)
+/* The search for a temperature. Threads compute the rows' terms; one adds them in order, so the
+ * bits do not depend on the threads. */
+struct search {
+    const struct predicted *p;
+    struct team *team;
+    double *term; /* (nodes) */
+    int64_t rows;
+    double temperature;
+};
+
+static void term_worker(void *arg, struct worker who)
 {
-    return metrics_nll(p, exp(log_t)) + log_t * log_t / (2 * (double)rows);
+    const struct search *s = arg;
+    int64_t from, to;
+    team_range(who, s->p->nodes, 64, &from, &to);
+    for (int64_t i = from; i < to; i++)
+        s->term[i] = counts(s->p, i) ? surprise(s->p, i, s->temperature) : 0;
+}
+
+static double cost(struct search *s, double log_t)
+{
+    double sum = 0;
+    s->temperature = exp(log_t);
+    if (!s->team)
+        return metrics_nll(s->p, s->temperature) + log_t * log_t / (2 * (double)s->rows);
+    team_run(s->team, term_worker, s);
+    for (int64_t i = 0; i < s->p->nodes; i++)
+        sum += s->term[i];
+    return sum / (double)s->rows + log_t * log_t / (2 * (double)s->rows);
 }
 
 /* Golden section search, the same steps every time. */
-double metrics_temperature(const struct predicted *p)
+double metrics_temperature_by(const struct predicted *p, struct team *team, double *term)
 {
+    struct search s = {.p = p, .team = team, .term = term};
     const double golden = 0.6180339887498949;
     double low = log(0.05), high = log(20), a, b, at_a, at_b;
-    int64_t rows = 0;
     for (int64_t i = 0; i < p->nodes; i++)
-        rows += counts(p, i);
-    if (rows == 0 || p->classes < 2)
+        s.rows += counts(p, i);
+    if (s.rows == 0 || p->classes < 2)
         return 1;
     a = high - golden * (high - low);
     b = low + golden * (high - low);
-    at_a = cost(p, a, rows);
-    at_b = cost(p, b, rows);
+    at_a = cost(&s, a);
+    at_b = cost(&s, b);
     for (int step = 0; step < 40; step++) {
         if (at_a <= at_b) {
             high = b;
             b = a, at_b = at_a;
             a = high - golden * (high - low);
-            at_a = cost(p, a, rows);
+            at_a = cost(&s, a);
         } else {
             low = a;
             a = b, at_a = at_b;
             b = low + golden * (high - low);
-            at_b = cost(p, b, rows);
+            at_b = cost(&s, b);
         }
     }
     return exp(0.5 * (low + high));
+}
+
+double metrics_temperature(const struct predicted *p)
+{
+    return metrics_temperature_by(p, NULL, NULL);
 }

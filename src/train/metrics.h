@@ -23,6 +23,8 @@ int32_t metrics_decide(const float *probability, int32_t classes, const struct d
 
 enum { METRICS_FOREIGN = -2 };
 
+struct team;
+
 /* Predicted class probabilities and the truth, for the nodes whose role is `which`. */
 struct predicted {
     const float *probability; /* (n, c) rows sum to 1 */
@@ -82,5 +84,8 @@ double metrics_nll(const struct predicted *p, double temperature);
  * nothing to fit. The second term is a weak prior that T is about 1: without it a small,
  * all-correct validation set would make every prediction certain. */
 double metrics_temperature(const struct predicted *p);
+
+/* The same with a team's threads; term (n) is scratch. */
+double metrics_temperature_by(const struct predicted *p, struct team *team, double *term);
 
 #endif

@@ -2,72 +2,12 @@
  * and Talwalkar 2016): all candidates train for part of the warm-up, the best by validation
  * continue, until one has completed it. The warm-up takes its parameters over and is then finished.
  * Only training and validation labels are read. */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
 
-#include "backends/ranks.h"
-#include "base/clock.h"
 #include <math.h>
 #include <string.h>
 
-/* The rungs: after a share of the whole length, and a minimum of updates, this many candidates
- * stay. The first, at five updates, only measures the time of each, to estimate the total. Those
- * that stay after the third are trained to the end. Learned offline (studies/portfolio): leaving 8
- * at a fifth and 4 at two fifths costs less than a tenth of a point; shorter rungs cost more;
- * brackets for slow starters gained nothing. Half as many stay if the user asked for few candidates
- * or the graph is large. */
-enum { RUNGS = 5, OFFERED = 4 };
-static const struct {
-    double share;
-    int64_t least, stay;
-} rungs[RUNGS] = {{0, 5, CONSM_CANDIDATES}, {0.2, 60, 8}, {0.4, 120, 4}, {1, 1, 1}, {1, 1, 1}};
-
-/* Validates only every LOOK_EVERY updates until the last tenth: validation costs almost as much as
- * an update, and the best come late. The warm-up of a given backbone does the same, so that naming
- * the chosen backbone repeats a run to the bit. */
-enum { LOOK_EVERY = 5 };
-
-/* A candidate gets the warm-up's number of updates, at least one. */
-static int64_t trial_epochs(const struct config *c)
-{
-    int64_t warmup = c->warmup > 0 ? c->warmup : 1;
-    return c->epochs < warmup ? c->epochs : warmup;
-}
-
-/* Rare classes are found late: with a metric other than accuracy no candidate is dropped before two
- * fifths. */
-static int64_t rung_epochs(const struct config *c, int r)
-{
-    int64_t whole = trial_epochs(c), least = rungs[r].least;
-    double share = rungs[r].share;
-    if (r > 0 && c->metric != METRIC_ACCURACY && c->metric != METRIC_AUTO) {
-        share *= 2;
-        least *= 2;
-    }
-    int64_t part = (int64_t)(share * (double)whole);
-    part = part > least ? part : least;
-    return part < whole ? part : whole;
-}
-
-static int64_t rung_stay(const struct session *s, int r)
-{
-    bool quick = s->options.config.candidates == CANDIDATES_FEW ||
-                 s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
-    return quick && r > 0 ? (rungs[r].stay + 1) / 2 : rungs[r].stay;
-}
-
-/* A candidate is finished if nothing was better for a quarter of the whole length, and at least 100
- * updates; so is the warm-up of a given backbone. */
-bool consm_idle(const struct config *c, const struct learner *l)
-{
-    int64_t patience = trial_epochs(c) / 4;
-    return l->best_step > 0 && l->steps - l->best_step >= (patience > 100 ? patience : 100);
-}
-
-bool consm_looks(const struct config *c, int64_t update)
-{
-    int64_t whole = trial_epochs(c);
-    return update % LOOK_EVERY == 0 || update > whole - whole / 10 || update == whole;
-}
+enum { OFFERED = 4 }; /* candidates that an ensemble gets */
 
 /* The number of configurations to choose from; 0 if everything is given. */
 static int64_t choices(const struct config *c)
@@ -77,193 +17,13 @@ static int64_t choices(const struct config *c)
     return c->normalize_features == FEATURES_AUTO ? 2 : 0;
 }
 
-/* Configuration i: a candidate, or the given backbone with features as stored, then row-normalised.
- */
-static consm_status choose(struct config *c, int64_t i, const bool *given)
+/* Trains all candidates up to a rung and sorts them, best first; those without validation come
+ * last. */
+static consm_status climb(struct race *r, int rung)
 {
-    if (c->backbone == BACKBONE_AUTO)
-        return consm_apply_candidate(c, i, given);
-    c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
-    return CONSM_OK;
-}
-
-/* ---- one candidate ------------------------------------------------------- */
-
-/* The choice of a session. */
-struct field {
-    struct session *s;
-    struct candidate_choice *of;
-    size_t room; /* free memory of the card when it began; 0: programs are in the host's memory */
-};
-
-/* The share of the run's time that has passed. */
-static double share_of(const struct field *f)
-{
-    const struct config *c = &f->s->options.config;
-    struct consm *own = f->s->own;
-    struct outlook_candidate course[CONSM_CANDIDATES];
-    struct outlook_rung way[RUNGS];
-    for (int64_t i = 0; i < f->of->count; i++)
-        course[i] = f->of->trial[i].course;
-    for (int r = 0; r < RUNGS; r++)
-        way[r] = (struct outlook_rung){rung_epochs(c, r), LOOK_EVERY, rung_stay(f->s, r)};
-    double left = outlook_choice(course, f->of->count, way, RUNGS);
-    outlook_choose(&own->outlook, course, f->of->count);
-    left += consm_after_choice(&own->outlook, c);
-    double elapsed = clock_seconds() - own->outlook.begun;
-    if (c->time_budget > 0 && left > c->time_budget - elapsed)
-        left = c->time_budget > elapsed ? c->time_budget - elapsed : 0;
-    return outlook_fraction(elapsed, left);
-}
-
-consm_status consm_trial_options(struct train_options *out, const struct session *s,
-                                 const struct trial *t)
-{
-    consm_status st = CONSM_OK;
-    *out = (struct train_options){
-        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
-    out->config.epochs = trial_epochs(&s->options.config);
-    out->config.time_budget = 0; /* one clock for all */
-    out->config.with_trees = WITH_TREES_NO;
-    TRY(choose(&out->config, t->number, s->options.given));
-    TRY(model_find(&out->model, config_names_backbone[out->config.backbone]));
-done:
-    return st;
-}
-
-static consm_status open_trial(struct session **out, struct session *s,
-                               const struct problem *problem, const struct trial *t)
-{
-    consm_status st = CONSM_OK;
-    struct session *trial = NULL;
-    struct train_options options;
-    TRY(consm_trial_options(&options, s, t));
-    TRY(session_new(&trial, problem, &options, s->backend));
-    if (t->at.size > 0 && t->at.size != trial->learner.params->size)
-        TRY(status_fail(
-            CONSM_EFORMAT, "the checkpoint has %lld parameters of a candidate (%s): expected %lld",
-            (long long)t->at.size, options.model->name, (long long)trial->learner.params->size));
-    TRY(snapshot_put(&t->at, &trial->learner));
-    *out = trial;
-    return CONSM_OK;
-done:
-    session_free(trial);
-    return st;
-}
-
-consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial, bool stop)
-{
-    consm_status st = CONSM_OK;
-    const struct train_options *o = &s->options;
-    bool due = o->checkpoint_every > 0 && ++s->choice->unsaved >= o->checkpoint_every;
-    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
-    if (o->checkpoint && (stop || due)) {
-        s->choice->unsaved = 0;
-        TRY(snapshot_take(&t->at, &trial->learner));
-        TRY(o->checkpoint(o->checkpoint_ctx, s));
-    }
-    if (stop)
-        TRY(status_fail(CONSM_ECANCEL, o->vote ? "stopped during the refit"
-                                               : "stopped during the choice of the backbone"));
-done:
-    return st;
-}
-
-/* Trains a candidate up to that number of updates and reports every validation. */
-static consm_status go_on(struct field *f, struct trial *t, struct session *trial, int64_t until)
-{
-    consm_status st = CONSM_OK;
-    struct session *s = f->s;
-    struct progress heard = {.seed = s->options.seed,
-                             .candidate = t->number + 1,
-                             .backbone = trial->options.model->name};
-    if (trial->learner.best >= 0) /* until it validates again */
-        heard.val_acc = trial->learner.best;
-    bool late = session_late(s) && trial->learner.steps > 0, first = true;
-    while (trial->learner.steps < until && !late &&
-           !consm_idle(&s->options.config, &trial->learner)) {
-        double since = clock_seconds();
-        TRY(session_step(trial, &heard.loss));
-        double stepped = clock_seconds();
-        pace_update(&t->course.pace, stepped - since, first);
-        first = false;
-        late = session_late(s);
-        if (late || consm_looks(&s->options.config, trial->learner.steps)) {
-            TRY(session_validate(&heard.val_acc, trial));
-            pace_look(&t->course.pace, clock_seconds() - stepped);
-        }
-        t->course.done = trial->learner.steps;
-        heard.update = trial->learner.steps;
-        heard.best_val = trial->learner.best;
-        heard.fraction = f->of->told = s->options.progress ? share_of(f) : 0;
-        TRY(consm_save_choice(s, t, trial,
-                              s->options.progress &&
-                                  s->options.progress(s->options.progress_ctx, &heard)));
-    }
-done:
-    return st;
-}
-
-/* Takes a candidate's programs, or makes them. */
-static consm_status take_trial(struct session **out, struct field *f, struct trial *t)
-{
-    *out = t->open;
-    t->open = NULL;
-    return *out ? CONSM_OK : open_trial(out, f->s, f->s->problem, t);
-}
-
-/* Keeps a candidate's programs if less than a tenth of the card's memory is taken by all that are
- * kept, else frees them. On a card making them takes longer than running them 50 times. */
-static void leave_trial(struct field *f, struct trial *t, struct session *trial)
-{
-    struct backend *b = f->s->backend;
-    if (f->room > 0 && b->kind->room(b) >= f->room - f->room / 10)
-        t->open = trial;
-    else
-        session_free(trial);
-}
-
-static consm_status climb(struct field *f, struct trial *t, int r)
-{
-    consm_status st = CONSM_OK;
-    struct session *s = f->s, *trial = NULL;
-    TRY(take_trial(&trial, f, t));
-    st = go_on(f, t, trial, rung_epochs(&s->options.config, r));
-    if (st == CONSM_ENUMERIC && f->of->count > 1) { /* large steps do not suit every graph */
-        t->diverged = true;
-        t->val = -1;
-        st = CONSM_OK;
-        goto done;
-    }
-    TRY(st);
-    t->val = trial->learner.best;
-    t->loss = trial->learner.best_loss;
-    TRY(snapshot_take(&t->at, &trial->learner));
-    if (r == RUNGS - 1) /* the winner keeps its session */
-        ((struct consm *)s->own)->winner = trial;
-    else
-        leave_trial(f, t, trial);
-    trial = NULL;
-done:
-    session_free(trial);
-    return st;
-}
-
-/* ---- all of them --------------------------------------------------------- */
-
-/* Trains all candidates up to a rung and sorts them, best first. Those that the clock leaves out
- * have no validation and come last. Starts with the next one: a resumed run has finished the
- * earlier ones. */
-static consm_status climb_all(struct field *f, int r)
-{
-    consm_status st = CONSM_OK;
-    struct candidate_choice *c = f->of;
-    for (; c->next < c->count && (c->next == 0 || !session_late(f->s)); c->next++)
-        if (!c->trial[c->next].diverged)
-            TRY(climb(f, &c->trial[c->next], r));
-    c->next = 0;
-    choice_order(c);
-done:
+    consm_status st = race_climb(r, rung);
+    if (st == CONSM_OK)
+        choice_order(r->of);
     return st;
 }
 
@@ -279,16 +39,16 @@ static int64_t positives(const struct judge *j)
 /* With a handful of positives average precision hardly distinguishes candidates. Among those within
  * one standard error of the best, the one with the lowest validation loss is taken. */
 enum { FEW_POSITIVES = 30 };
-static void take_the_likeliest(struct field *f)
+static void take_the_likeliest(struct race *r)
 {
-    const struct judge *j = &f->s->judge;
-    struct trial *trial = f->of->trial;
+    const struct judge *j = &r->s->judge;
+    struct trial *trial = r->of->trial;
     int64_t count = positives(j), least = 0;
     double best = trial[0].val;
     if (j->metric != METRIC_AVERAGE_PRECISION || count == 0 || count >= FEW_POSITIVES)
         return;
     double error = sqrt(best * (1 - best) / (double)count);
-    for (int64_t i = 1; i < f->of->count; i++)
+    for (int64_t i = 1; i < r->of->count; i++)
         if (!trial[i].diverged && trial[i].val >= best - error && trial[i].loss < trial[least].loss)
             least = i;
     struct trial taken = trial[least];
@@ -297,37 +57,37 @@ static void take_the_likeliest(struct field *f)
 }
 
 /* All candidates that were trained to the end vote, with their best parameters. */
-static consm_status gather_committee(struct committee *out, struct field *f)
+static consm_status gather_committee(struct committee *out, struct race *r)
 {
     consm_status st = CONSM_OK;
     struct session *member = NULL;
-    for (int64_t i = 0; i < f->of->count; i++) {
-        if (f->of->trial[i].diverged || f->of->trial[i].at.best_step == 0)
+    for (int64_t i = 0; i < r->of->count; i++) {
+        if (r->of->trial[i].diverged || r->of->trial[i].at.best_step == 0)
             continue;
-        TRY(take_trial(&member, f, &f->of->trial[i]));
+        TRY(race_take(&member, r, &r->of->trial[i]));
         TRY(learner_restore(&member->learner));
         TRY(committee_hear(out, member));
-        TRY(snapshot_put(&f->of->trial[i].at, &member->learner));
-        leave_trial(f, &f->of->trial[i], member);
+        TRY(snapshot_put(&r->of->trial[i].at, &member->learner));
+        race_leave(r, &r->of->trial[i], member);
         member = NULL;
     }
-    TRY(consm_hear_trees(out, f->s));
+    TRY(consm_hear_trees(out, r->s));
 done:
     session_free(member);
     return st;
 }
 
 /* Trains the winner's network on the committee's votes, or resumes that. */
-static consm_status train_student(struct field *f, const int32_t *vote)
+static consm_status train_student(struct race *r, const int32_t *vote)
 {
     consm_status st = CONSM_OK;
     struct problem problem;
     struct voted voted = {0};
     struct session *session = NULL;
-    struct trial *student = &f->of->student;
-    TRY(voted_problem(&problem, &voted, vote, f->s->problem));
-    TRY(open_trial(&session, f->s, &problem, student));
-    st = go_on(f, student, session, trial_epochs(&f->s->options.config));
+    struct trial *student = &r->of->student;
+    TRY(voted_problem(&problem, &voted, vote, r->s->problem));
+    TRY(race_new_trial(&session, r->s, &problem, student, r->s->backend));
+    st = race_train(r, student, session, race_length(&r->s->options.config));
     if (st == CONSM_ENUMERIC) { /* keep the winner */
         student->diverged = true;
         st = CONSM_OK;
@@ -345,34 +105,34 @@ done:
 
 /* Trains a student and puts it in the winner's place if it may have it; the votes are kept for
  * networks trained from scratch later. */
-static consm_status teach_student(struct field *f)
+static consm_status teach_student(struct race *r)
 {
     consm_status st = CONSM_OK;
     struct committee committee = {0};
-    struct trial *winner = &f->of->trial[0], *student = &f->of->student;
+    struct trial *winner = &r->of->trial[0], *student = &r->of->student;
     int32_t *vote = NULL;
     int64_t votes;
-    if (!consm_has_student(f->s) || session_late(f->s))
+    if (!consm_has_student(r->s) || session_late(r->s))
         return CONSM_OK;
-    TRY(gather_committee(&committee, f));
+    TRY(gather_committee(&committee, r));
     if (committee.members < 2)
         goto done;
-    TRY(committee_vote(&vote, &votes, &committee, f->s->problem));
+    TRY(committee_vote(&vote, &votes, &committee, r->s->problem));
     if (votes == 0)
         goto done;
     if (student->at.size == 0)
         *student = (struct trial){.number = winner->number, .val = -1};
-    TRY(train_student(f, vote));
-    f->of->taught = !student->diverged && student_replaces(student->val, winner->val, &f->s->judge);
-    if (f->of->taught) {
-        f->of->replaced = winner->val;
+    TRY(train_student(r, vote));
+    r->of->taught = !student->diverged && student_replaces(student->val, winner->val, &r->s->judge);
+    if (r->of->taught) {
+        r->of->replaced = winner->val;
         struct snapshot at = winner->at;
         winner->at = student->at;
         student->at = at;
         session_free(winner->open); /* its programs learn other targets */
         winner->open = NULL;
-        f->of->vote = vote;
-        f->of->votes = f->s->problem->nodes;
+        r->of->vote = vote;
+        r->of->votes = r->s->problem->nodes;
         vote = NULL;
     }
 done:
@@ -383,49 +143,48 @@ done:
 
 /* Trains the best after the first rung to the end, offers each to the ensemble, and continues with
  * the best. */
-static consm_status offer_best(struct field *f)
+static consm_status offer_best(struct race *r)
 {
     consm_status st = CONSM_OK;
-    struct session *s = f->s, *whole = NULL;
-    struct trial *trial = f->of->trial;
-    TRY(climb_all(f, 0));
-    TRY(climb_all(f, 1));
-    choice_keep(f->of, OFFERED);
-    for (int64_t i = 0; i < f->of->count && !trial[i].diverged; i++) {
-        TRY(take_trial(&whole, f, &trial[i]));
-        TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
-        trial[i].val = whole->learner.best;
-        trial[i].loss = whole->learner.best_loss;
-        TRY(snapshot_take(&trial[i].at, &whole->learner));
+    struct session *s = r->s, *whole = NULL;
+    struct trial *trial = r->of->trial;
+    TRY(climb(r, 0));
+    TRY(climb(r, 1));
+    choice_keep(r->of, OFFERED);
+    TRY(race_climb(r, FINAL_RUNG));
+    for (int64_t i = 0; i < r->of->count; i++) {
+        if (trial[i].diverged || trial[i].at.best_step == 0)
+            continue;
+        TRY(race_take(&whole, r, &trial[i]));
         TRY(learner_restore(&whole->learner));
         TRY(s->options.offer(s->options.offer_ctx, whole));
         session_free(whole);
         whole = NULL;
     }
-    choice_order(f->of);
-    TRY(teach_student(f));
-    TRY(climb(f, &trial[0], RUNGS - 1));
+    choice_order(r->of);
+    TRY(teach_student(r));
+    TRY(race_finish(r));
 done:
     session_free(whole);
     return st;
 }
 
-static consm_status halve(struct field *f)
+static consm_status halve(struct race *r)
 {
     consm_status st = CONSM_OK;
-    struct candidate_choice *c = f->of;
-    for (; c->rung < RUNGS - 1; c->rung++) {
-        TRY(climb_all(f, (int)c->rung));
-        if (c->rung == RUNGS - 2) {
-            if (consm_folds(f->s))
-                TRY(consm_compare_finalists(f->s));
+    struct candidate_choice *c = r->of;
+    for (; c->rung < WINNER_RUNG; c->rung++) {
+        TRY(climb(r, (int)c->rung));
+        if (c->rung == FINAL_RUNG) {
+            if (consm_folds(r->s))
+                TRY(consm_compare_finalists(r->s));
             else
-                take_the_likeliest(f);
-            TRY(teach_student(f));
+                take_the_likeliest(r);
+            TRY(teach_student(r));
         }
-        choice_keep(c, rung_stay(f->s, (int)c->rung));
+        choice_keep(c, race_stay(r->s, (int)c->rung));
     }
-    TRY(climb(f, &c->trial[0], RUNGS - 1));
+    TRY(race_finish(r));
 done:
     return st;
 }
@@ -451,7 +210,7 @@ static void note_standing(struct session *s)
     own->student = (struct train_student){student->course.done, student->val, s->choice->taught};
     for (int64_t i = 0; i < s->choice->entered; i++) {
         struct config c = s->options.config;
-        if (choose(&c, trial[i].number, NULL) == CONSM_OK)
+        if (race_choose(&c, trial[i].number, NULL) == CONSM_OK)
             own->candidate[own->candidates++] =
                 (struct train_candidate){config_names_backbone[c.backbone],
                                          consm_candidate_settings(trial[i].number),
@@ -479,20 +238,20 @@ void consm_settle_length(struct session *s)
 
 bool consm_take_choice(struct session *s)
 {
-    return choice_take(s->choice, RUNGS, trial_epochs(&s->options.config), s->problem->nodes);
+    return choice_take(s->choice, RACE_RUNGS, race_length(&s->options.config), s->problem->nodes);
 }
 
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
-    bool list = s->options.config.backbone == BACKBONE_AUTO;
+    bool list = s->options.config.backbone == BACKBONE_AUTO, opened = false;
+    struct race race;
     if (s->options.vote && s->options.config.warmup > 0)
         return consm_repeat_student(s);
     if (choices(&s->options.config) == 0)
         return CONSM_OK;
     TRY(ZNEW(s->choice, 1));
     struct candidate_choice *of = s->choice;
-    struct field field = {s, of, s->backend->kind->room ? s->backend->kind->room(s->backend) : 0};
     enter(of, s);
     if (of->entered == 0)
         TRY(status_fail(
@@ -500,18 +259,23 @@ consm_status consm_choose_backbone(struct session *s)
             "no candidate backbone allows these parameters; choose one with --backbone"));
     if (s->options.take_up)
         TRY(s->options.take_up(s->options.checkpoint_ctx, s));
-    if (!of->over && list)
-        TRY(consm_train_trees(s));
-    if (!of->over)
-        TRY(s->options.offer ? offer_best(&field) : halve(&field));
+    if (!of->over) {
+        opened = true;
+        TRY(race_open(&race, s));
+        if (list)
+            TRY(consm_train_trees(s));
+        TRY(s->options.offer ? offer_best(&race) : halve(&race));
+    }
     of->over = true;
     trial_free(&of->student);
     for (int64_t i = 0; i < of->entered; i++)
         trial_free(&of->trial[i]);
     if (list)
         note_standing(s);
-    TRY(choose(&s->options.config, of->trial[0].number, s->options.given));
+    TRY(race_choose(&s->options.config, of->trial[0].number, s->options.given));
 done:
+    if (opened)
+        race_close(&race);
     return st;
 }
 
@@ -524,6 +288,7 @@ consm_status consm_take_over(struct session *s)
     TRY(learner_adopt(&s->learner, &own->winner->learner));
     session_free(own->winner);
     own->winner = NULL;
+    consm_close_tracks(&own->tracks);
 done:
     return st;
 }

@@ -47,13 +47,14 @@ done:
     return st;
 }
 
-/* After every update: writes a checkpoint when one is due or the run must stop. */
-consm_status consm_save_leg(struct session *s, struct session *trial, bool stop)
+/* After updates: writes a checkpoint when one is due or the run must stop. */
+consm_status consm_save_leg(struct session *s, struct session *trial, int64_t updates, bool stop)
 {
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
     struct consm_clean *clean = &((struct consm *)s->own)->clean;
-    bool due = o->checkpoint_every > 0 && ++clean->unsaved >= o->checkpoint_every;
+    clean->unsaved += updates;
+    bool due = o->checkpoint_every > 0 && clean->unsaved >= o->checkpoint_every;
     stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
     if (o->checkpoint && (stop || due)) {
         clean->unsaved = 0;

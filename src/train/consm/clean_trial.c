@@ -86,7 +86,8 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
     while (t->session && t->session->learner.steps < until && !session_late(s) &&
            !consm_idle(&o->config, &t->session->learner)) {
         struct session *trial = t->session;
-        st = session_step(trial, &heard.loss);
+        int64_t updates;
+        st = consm_step_on(&updates, &heard.loss, trial, until, s);
         if (st == CONSM_ENUMERIC) {
             session_free(trial);
             t->session = NULL;
@@ -100,7 +101,7 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
         heard.best_val = trial->learner.best;
         heard.backbone = trial->options.model->name;
         heard.fraction = o->progress ? consm_share(s) : 0;
-        TRY(consm_save_leg(s, trial, o->progress && o->progress(o->progress_ctx, &heard)));
+        TRY(consm_save_leg(s, trial, updates, o->progress && o->progress(o->progress_ctx, &heard)));
     }
     TRY(consm_end_leg(s, t->session));
 done:

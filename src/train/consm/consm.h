@@ -135,12 +135,23 @@ struct voted {
     uint8_t *role;
 };
 
+/* Backends on which candidates train side by side (race.c), and a thread for each; none: they train
+ * on the session's. */
+enum { CONSM_TRACKS = 4 };
+struct consm_tracks {
+    int count;
+    struct backend *backend[CONSM_TRACKS];
+    struct team *team;
+};
+void consm_close_tracks(struct consm_tracks *t);
+
 /* The state of a ConSM session besides the common one. */
 struct consm {
     struct consm_place place;
     struct edges *edges;
-    int32_t *train;         /* the labelled nodes */
-    struct session *winner; /* the chosen backbone's trial, until the GNN takes it over */
+    int32_t *train;             /* the labelled nodes */
+    struct session *winner;     /* the chosen backbone's trial, until the GNN takes it over */
+    struct consm_tracks tracks; /* until then */
     struct train_student student;
     struct voted voted;    /* what it learned from, for networks trained from scratch later */
     struct session *trees; /* trees that predict in the session's place, or NULL */
@@ -168,6 +179,7 @@ struct consm {
     float *judged_logits;        /* (validation nodes here, c) scratch of calibration */
     int32_t *judged_label;       /* their labels */
     uint8_t *judged_role;        /* a role of 0 for each */
+    double *judged_term;         /* scratch, one for each */
 
     /* For a graph in parts: */
     struct row_halo *neighbours; /* of the partition's nodes */
@@ -351,7 +363,7 @@ void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b);
 /* A trial resumes from a checkpoint; saves one after an update, if due or if the run must stop; and
  * ends (NULL: it diverged). */
 consm_status consm_take_leg(struct consm_attempt *t, struct session *s);
-consm_status consm_save_leg(struct session *s, struct session *trial, bool stop);
+consm_status consm_save_leg(struct session *s, struct session *trial, int64_t updates, bool stop);
 consm_status consm_end_leg(struct session *s, struct session *trial);
 
 /* The same for a course; consm_note_course updates it in the trail. */
@@ -447,10 +459,10 @@ consm_status consm_repeat_student(struct session *s);
 consm_status consm_trial_options(struct train_options *out, const struct session *s,
                                  const struct trial *t);
 
-/* After every update of a candidate: writes a checkpoint when one is due, and stops if the progress
+/* After updates of a candidate: writes a checkpoint when one is due, and stops if the progress
  * function asked for it. */
 consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
-                               bool stop);
+                               int64_t updates, bool stop);
 
 /* ---- with_trees.c: boosted trees beside the candidates ---- */
 
@@ -510,6 +522,11 @@ double consm_labels_a_class(const struct problem *p);
  * nothing better was found for long. */
 bool consm_looks(const struct config *c, int64_t update);
 bool consm_idle(const struct config *c, const struct learner *l);
+
+/* Takes at least one step of a trial of session s; on a card all up to the next validation or
+ * `until`, without waiting in between. */
+consm_status consm_step_on(int64_t *updates, double *loss, struct session *trial, int64_t until,
+                           const struct session *s);
 
 /* Sets the length of the warm-up: as configured, scaled by the number of labels. */
 void consm_settle_length(struct session *s);

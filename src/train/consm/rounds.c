@@ -17,6 +17,7 @@ static void consm_close(struct session *s)
         return;
     matcher_free(own->matcher);
     session_free(own->winner);
+    consm_close_tracks(&own->tracks);
     session_free(own->trees);
     voted_free(&own->voted);
     snapshot_free(&own->fork);
@@ -43,6 +44,7 @@ static void consm_close(struct session *s)
     mem_free(own->judged_logits);
     mem_free(own->judged_label);
     mem_free(own->judged_role);
+    mem_free(own->judged_term);
     mem_free(own->plain_value);
     mem_free(own->best_value);
     mem_free(own->best_match);

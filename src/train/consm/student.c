@@ -193,7 +193,7 @@ consm_status consm_repeat_student(struct session *s)
     while (student->learner.steps < s->options.config.warmup) {
         TRY(session_step(student, &heard.loss));
         t->course.done = student->learner.steps;
-        TRY(consm_save_choice(s, t, student,
+        TRY(consm_save_choice(s, t, student, 1,
                               s->options.progress &&
                                   s->options.progress(s->options.progress_ctx, &heard)));
     }

@@ -1,0 +1,472 @@
+/* Trains candidate networks up to a rung, several side by side on tracks of their own. */
+
+/*
+ * A track is a thread with a backend: a part of the host's threads, or a stream of the card. Small
+ * programs leave most of either idle, so candidates next to each other finish earlier. A candidate
+ * is independent of all others, so its numbers do not depend on the tracks. A large graph has one
+ * track, because several candidates might not fit into memory.
+ */
+#include "train/consm/race.h"
+
+#include "backends/ranks.h"
+#include "base/clock.h"
+#include "base/threads.h"
+#include <stdio.h>
+#include <string.h>
+
+/* The rungs: after a share of the whole length, and a minimum of updates, this many candidates
+ * stay. The first, at five updates, only measures the time of each, to estimate the total. Those
+ * that stay after the third are trained to the end. Learned offline (studies/portfolio): leaving 8
+ * at a fifth and 4 at two fifths costs less than a tenth of a point; shorter rungs cost more;
+ * brackets for slow starters gained nothing. Half as many stay if the user asked for few candidates
+ * or the graph is large. */
+static const struct {
+    double share;
+    int64_t least, stay;
+} rungs[RACE_RUNGS] = {{0, 5, CONSM_CANDIDATES}, {0.2, 60, 8}, {0.4, 120, 4}, {1, 1, 1}, {1, 1, 1}};
+
+/* Validates only every LOOK_EVERY updates until the last tenth: validation costs almost as much as
+ * an update, and the best come late. The warm-up of a given backbone does the same, so that naming
+ * the chosen backbone repeats a run to the bit. */
+enum { LOOK_EVERY = 5 };
+
+/* A candidate gets the warm-up's number of updates, at least one. */
+int64_t race_length(const struct config *c)
+{
+    int64_t warmup = c->warmup > 0 ? c->warmup : 1;
+    return c->epochs < warmup ? c->epochs : warmup;
+}
+
+/* Rare classes are found late: with a metric other than accuracy no candidate is dropped before two
+ * fifths. */
+int64_t race_updates(const struct config *c, int rung)
+{
+    int64_t whole = race_length(c), least = rungs[rung].least;
+    double share = rungs[rung].share;
+    if (rung > 0 && c->metric != METRIC_ACCURACY && c->metric != METRIC_AUTO) {
+        share *= 2;
+        least *= 2;
+    }
+    int64_t part = (int64_t)(share * (double)whole);
+    part = part > least ? part : least;
+    return part < whole ? part : whole;
+}
+
+int64_t race_stay(const struct session *s, int rung)
+{
+    bool quick = s->options.config.candidates == CANDIDATES_FEW ||
+                 s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
+    return quick && rung > 0 ? (rungs[rung].stay + 1) / 2 : rungs[rung].stay;
+}
+
+/* A candidate is finished if nothing was better for a quarter of the whole length, and at least 100
+ * updates; so is the warm-up of a given backbone. */
+bool consm_idle(const struct config *c, const struct learner *l)
+{
+    int64_t patience = race_length(c) / 4;
+    return l->best_step > 0 && l->steps - l->best_step >= (patience > 100 ? patience : 100);
+}
+
+bool consm_looks(const struct config *c, int64_t update)
+{
+    int64_t whole = race_length(c);
+    return update % LOOK_EVERY == 0 || update > whole - whole / 10 || update == whole;
+}
+
+consm_status race_choose(struct config *c, int64_t i, const bool *given)
+{
+    if (c->backbone == BACKBONE_AUTO)
+        return consm_apply_candidate(c, i, given);
+    c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
+    return CONSM_OK;
+}
+
+/* ---- tracks -------------------------------------------------------------- */
+
+/* Bytes that a candidate's values take at most, roughly: it has some thousand numbers a node. */
+static size_t candidate_bytes(const struct problem *p)
+{
+    enum { NUMBERS = 4096 };
+    return ((size_t)p->nodes * NUMBERS + 4 * (size_t)p->graph->nnz) * sizeof(float);
+}
+
+/* On a card one for each of the host's threads; on the host one for every four threads, which a
+ * candidate alone uses well. At most CONSM_TRACKS, and only so many that their values take half of
+ * the card's free memory, or 2 GiB of the host's. */
+static int count_tracks(const struct race *r)
+{
+    const struct session *s = r->s;
+    const struct backend *b = s->backend;
+    enum { HOST_BYTES = 1 << 30 };
+    size_t room = r->room > 0 ? r->room / 2 : (size_t)2 * HOST_BYTES;
+    size_t fit = room / candidate_bytes(s->problem);
+    int64_t count = r->room > 0 ? team_size(b->host) : team_size(b->host) / 4;
+    if (!b->kind->another || s->problem->graph->partition)
+        return 1;
+    count = count > CONSM_TRACKS ? CONSM_TRACKS : count;
+    count = count > r->of->count ? r->of->count : count;
+    return fit < (size_t)count ? (fit > 1 ? (int)fit : 1) : (int)count;
+}
+
+/* Opens the tracks of a session. One track is the session's own backend. */
+static consm_status open_tracks(struct race *r)
+{
+    consm_status st = CONSM_OK;
+    struct consm_tracks *t = &((struct consm *)r->s->own)->tracks;
+    struct backend *b = r->s->backend;
+    int count = count_tracks(r);
+    if (count < 2)
+        return CONSM_OK;
+    for (; t->count < count; t->count++)
+        TRY(b->kind->another(&t->backend[t->count], b, team_size(b->host) / count));
+    TRY(team_new(&t->team, count));
+done:
+    return st;
+}
+
+void consm_close_tracks(struct consm_tracks *t)
+{
+    for (int i = 0; i < t->count; i++)
+        backend_close(t->backend[i]);
+    team_free(t->team);
+    *t = (struct consm_tracks){0};
+}
+
+consm_status race_open(struct race *r, struct session *s)
+{
+    struct backend *b = s->backend;
+    *r = (struct race){.s = s, .of = s->choice, .room = b->kind->room ? b->kind->room(b) : 0};
+    pthread_mutex_init(&r->lock, NULL);
+    return open_tracks(r);
+}
+
+void race_close(struct race *r)
+{
+    for (int64_t i = 0; i < r->of->entered; i++) {
+        session_free(r->of->trial[i].open);
+        r->of->trial[i].open = NULL;
+    }
+    pthread_mutex_destroy(&r->lock);
+}
+
+/* ---- one candidate ------------------------------------------------------- */
+
+/* The share of the run's time that has passed. */
+static double share_of(const struct race *r)
+{
+    const struct config *c = &r->s->options.config;
+    struct consm *own = r->s->own;
+    struct outlook_candidate course[CONSM_CANDIDATES];
+    struct outlook_rung way[RACE_RUNGS];
+    for (int64_t i = 0; i < r->of->count; i++)
+        course[i] = r->of->trial[i].course;
+    for (int k = 0; k < RACE_RUNGS; k++)
+        way[k] = (struct outlook_rung){race_updates(c, k), LOOK_EVERY, race_stay(r->s, k)};
+    double left = outlook_choice(course, r->of->count, way, RACE_RUNGS);
+    left /= own->tracks.count > 1 ? own->tracks.count : 1;
+    outlook_choose(&own->outlook, course, r->of->count);
+    left += consm_after_choice(&own->outlook, c);
+    double elapsed = clock_seconds() - own->outlook.begun;
+    if (c->time_budget > 0 && left > c->time_budget - elapsed)
+        left = c->time_budget > elapsed ? c->time_budget - elapsed : 0;
+    return outlook_fraction(elapsed, left);
+}
+
+consm_status consm_trial_options(struct train_options *out, const struct session *s,
+                                 const struct trial *t)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct train_options){
+        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
+    out->config.epochs = race_length(&s->options.config);
+    out->config.time_budget = 0; /* one clock for all */
+    out->config.with_trees = WITH_TREES_NO;
+    TRY(race_choose(&out->config, t->number, s->options.given));
+    TRY(model_find(&out->model, config_names_backbone[out->config.backbone]));
+done:
+    return st;
+}
+
+consm_status race_new_trial(struct session **out, struct session *s, const struct problem *problem,
+                            const struct trial *t, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    struct session *trial = NULL;
+    struct train_options options;
+    TRY(consm_trial_options(&options, s, t));
+    TRY(session_new(&trial, problem, &options, backend));
+    if (t->at.size > 0 && t->at.size != trial->learner.params->size)
+        TRY(status_fail(
+            CONSM_EFORMAT, "the checkpoint has %lld parameters of a candidate (%s): expected %lld",
+            (long long)t->at.size, options.model->name, (long long)trial->learner.params->size));
+    TRY(snapshot_put(&t->at, &trial->learner));
+    *out = trial;
+    return CONSM_OK;
+done:
+    session_free(trial);
+    return st;
+}
+
+consm_status race_take(struct session **out, struct race *r, struct trial *t)
+{
+    *out = t->open;
+    t->open = NULL;
+    return *out ? CONSM_OK : race_new_trial(out, r->s, r->s->problem, t, r->s->backend);
+}
+
+/* Keeps a candidate's programs if less than a tenth of the card's memory is taken by all that are
+ * kept, else frees them. On a card making them takes longer than running them 50 times. */
+void race_leave(struct race *r, struct trial *t, struct session *trial)
+{
+    if (r->room > 0 && r->s->backend->kind->room(trial->backend) >= r->room - r->room / 10)
+        t->open = trial;
+    else
+        session_free(trial);
+}
+
+consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
+                               int64_t updates, bool stop)
+{
+    consm_status st = CONSM_OK;
+    const struct train_options *o = &s->options;
+    s->choice->unsaved += updates;
+    bool due = o->checkpoint_every > 0 && s->choice->unsaved >= o->checkpoint_every;
+    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
+    if (o->checkpoint && (stop || due)) {
+        s->choice->unsaved = 0;
+        TRY(snapshot_take(&t->at, &trial->learner));
+        TRY(o->checkpoint(o->checkpoint_ctx, s));
+    }
+    if (stop)
+        TRY(status_fail(CONSM_ECANCEL, o->vote ? "stopped during the refit"
+                                               : "stopped during the choice of the backbone"));
+done:
+    return st;
+}
+
+/* After `updates` of a candidate: reports, and writes a checkpoint when one is due. The candidates
+ * on other tracks are in it as they were at their last rung or checkpoint; after a stop each track
+ * writes one more. */
+static consm_status report(struct race *r, struct trial *t, struct session *trial, int64_t updates,
+                           struct progress *heard)
+{
+    consm_status st = CONSM_OK;
+    const struct train_options *o = &r->s->options;
+    pthread_mutex_lock(&r->lock);
+    t->course.done = heard->update = trial->learner.steps;
+    heard->best_val = trial->learner.best;
+    heard->fraction = r->of->told = o->progress ? share_of(r) : 0;
+    bool stop = o->progress && o->progress(o->progress_ctx, heard);
+    r->stop = r->stop || stop;
+    st = r->failure;
+    if (st == CONSM_OK || st == CONSM_ECANCEL)
+        st = consm_save_choice(r->s, t, trial, updates, r->stop);
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
+consm_status consm_step_on(int64_t *updates, double *loss, struct session *trial, int64_t until,
+                           const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct learner *l = &trial->learner;
+    bool unseen = learner_far(l) && !trial->procedure;
+    *updates = 1;
+    if (!unseen)
+        return session_step(trial, loss);
+    TRY(learner_step_unseen(l, &l->train));
+    for (; l->steps < until && !consm_looks(&s->options.config, l->steps) &&
+           !consm_idle(&s->options.config, l) && !session_late(s);
+         ++*updates)
+        TRY(learner_step_unseen(l, &l->train));
+    TRY(learner_look(l, &l->train, loss));
+done:
+    return st;
+}
+
+consm_status race_train(struct race *r, struct trial *t, struct session *trial, int64_t until)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = r->s;
+    struct progress heard = {.seed = s->options.seed,
+                             .candidate = t->number + 1,
+                             .backbone = trial->options.model->name};
+    if (trial->learner.best >= 0) /* until it validates again */
+        heard.val_acc = trial->learner.best;
+    bool late = session_late(s) && trial->learner.steps > 0, first = true;
+    while (trial->learner.steps < until && !late &&
+           !consm_idle(&s->options.config, &trial->learner)) {
+        int64_t updates;
+        double since = clock_seconds(), look = 0;
+        TRY(consm_step_on(&updates, &heard.loss, trial, until, s));
+        double stepped = clock_seconds();
+        late = session_late(s);
+        bool looks = late || consm_looks(&s->options.config, trial->learner.steps);
+        if (looks) {
+            TRY(session_validate(&heard.val_acc, trial));
+            look = clock_seconds() - stepped;
+        }
+        pthread_mutex_lock(&r->lock);
+        pace_update(&t->course.pace, (stepped - since) / (double)updates, first);
+        if (looks)
+            pace_look(&t->course.pace, look);
+        pthread_mutex_unlock(&r->lock);
+        first = false;
+        TRY(report(r, t, trial, updates, &heard));
+    }
+done:
+    return st;
+}
+
+/* Trains a candidate up to a rung. */
+static consm_status climb(struct race *r, struct trial *t, struct session **trial, int rung)
+{
+    bool alone = r->of->count == 1;
+    consm_status st = race_train(r, t, *trial, race_updates(&r->s->options.config, rung));
+    pthread_mutex_lock(&r->lock);
+    if (st == CONSM_ENUMERIC && !alone) { /* large steps do not suit every graph */
+        t->diverged = true;
+        t->val = -1;
+        st = CONSM_OK;
+        goto done;
+    }
+    TRY(st);
+    t->val = (*trial)->learner.best;
+    t->loss = (*trial)->learner.best_loss;
+    TRY(snapshot_take(&t->at, &(*trial)->learner));
+    if (rung == WINNER_RUNG)
+        ((struct consm *)r->s->own)->winner = *trial;
+    else
+        race_leave(r, t, *trial);
+    *trial = NULL;
+done:
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
+consm_status race_finish(struct race *r)
+{
+    consm_status st = CONSM_OK;
+    struct session *trial = NULL;
+    TRY(race_take(&trial, r, &r->of->trial[0]));
+    TRY(climb(r, &r->of->trial[0], &trial, WINNER_RUNG));
+done:
+    session_free(trial);
+    return st;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+/* What a candidate that waits costs a track: nothing if its programs are there, else that they
+ * must be made; -1: it does not wait. */
+static int cost_of(const struct race *r, int64_t i, const struct backend *mine)
+{
+    const struct trial *t = &r->of->trial[i];
+    if (r->taken[i] || r->ended[i])
+        return -1;
+    return !t->open ? 1 : t->open->backend == mine ? 0 : 2;
+}
+
+/* The candidate that a track trains next, -1: none. Programs on another track cannot be used here:
+ * they are left there and made again. */
+static int64_t next_for(struct race *r, const struct backend *mine)
+{
+    int64_t found = -1;
+    int least = 0;
+    for (int64_t i = 0; i < r->of->count; i++) {
+        int cost = cost_of(r, i, mine);
+        if (cost >= 0 && (found < 0 || cost < least)) {
+            found = i;
+            least = cost;
+        }
+    }
+    if (found < 0 || (found > 0 && session_late(r->s)))
+        return -1;
+    struct trial *t = &r->of->trial[found];
+    if (t->open && t->open->backend != mine) {
+        r->left[r->leavers++] = t->open;
+        t->open = NULL;
+    }
+    r->taken[found] = true;
+    return found;
+}
+
+/* Trains the next candidate of a track. */
+static consm_status climb_next(bool *more, struct race *r, struct backend *mine, int rung)
+{
+    consm_status st = CONSM_OK;
+    struct session *trial = NULL;
+    struct trial *t = NULL;
+    pthread_mutex_lock(&r->lock);
+    int64_t i = r->stop || r->failure < 0 ? -1 : next_for(r, mine);
+    if (i >= 0) {
+        t = &r->of->trial[i];
+        trial = t->open;
+        t->open = NULL;
+    }
+    pthread_mutex_unlock(&r->lock);
+    *more = t != NULL;
+    if (!t)
+        return CONSM_OK;
+    if (!trial)
+        TRY(race_new_trial(&trial, r->s, r->s->problem, t, mine));
+    TRY(climb(r, t, &trial, rung));
+    pthread_mutex_lock(&r->lock);
+    r->ended[i] = true;
+    for (; r->of->next < r->of->count && r->ended[r->of->next]; r->of->next++)
+        ;
+    pthread_mutex_unlock(&r->lock);
+done:
+    session_free(trial);
+    return st;
+}
+
+struct climbing {
+    struct race *race;
+    int rung;
+};
+
+static void climb_track(void *arg, struct worker who)
+{
+    const struct climbing *c = arg;
+    struct race *r = c->race;
+    struct consm_tracks *tracks = &((struct consm *)r->s->own)->tracks;
+    struct backend *mine = tracks->count > 0 ? tracks->backend[who.id] : r->s->backend;
+    for (bool more = true; more;) {
+        consm_status st = climb_next(&more, r, mine, c->rung);
+        if (st == CONSM_OK)
+            continue;
+        pthread_mutex_lock(&r->lock);
+        if (r->failure == CONSM_OK) {
+            r->failure = st;
+            snprintf(r->message, sizeof r->message, "%s", consm_errmsg());
+        }
+        pthread_mutex_unlock(&r->lock);
+        return;
+    }
+}
+
+/* Starts with the next one: a resumed run has finished the earlier ones. */
+consm_status race_climb(struct race *r, int rung)
+{
+    consm_status st = CONSM_OK;
+    struct candidate_choice *c = r->of;
+    struct climbing climbing = {r, rung};
+    struct consm_tracks *tracks = &((struct consm *)r->s->own)->tracks;
+    for (int64_t i = 0; i < c->count; i++) {
+        r->taken[i] = false;
+        r->ended[i] = i < c->next || c->trial[i].diverged;
+    }
+    if (tracks->team)
+        team_run(tracks->team, climb_track, &climbing);
+    else
+        climb_track(&climbing, (struct worker){.size = 1});
+    for (int64_t i = 0; i < r->leavers; i++)
+        session_free(r->left[i]);
+    r->leavers = 0;
+    if (r->failure < 0)
+        TRY(status_fail(r->failure, "%s", r->message));
+    c->next = 0;
+done:
+    return st;
+}
