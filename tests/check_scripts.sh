@@ -62,6 +62,10 @@ if [ -e .git ] && command -v git > /dev/null; then
     tar xzf "$work/a/consm-$version.tar.gz" -C "$work/unpacked" || fault "dist: no tarball of $version"
     (cd "$work/unpacked/consm-$version" && GIT_CEILING_DIRECTORIES=$work scripts/check-includes &&
         cmake -S . -B build -DCONSM_CORE_ONLY=ON) > "$work/out" 2>&1 || fault "the tarball: $(tail -5 "$work/out")"
+    # Hidden files are those that belong there: no cache of a tool.
+    find "$work/unpacked/consm-$version" -mindepth 1 -maxdepth 1 -name '.*' -printf '%f\n' |
+        grep -vxE '\.(ci|github|clang-format|clang-tidy|dockerignore|editorconfig|gitignore|shellcheckrc)' &&
+        fault "the tarball has hidden files that do not belong there"
     (cd "$work/unpacked/consm-$version" && scripts/files '*.c' | wc -l) > "$work/count"
     [ "$(cat "$work/count")" = "$(git ls-tree -r --name-only HEAD | grep -c '\.c$')" ] ||
         fault "the tarball has $(cat "$work/count") C files"
