@@ -7,9 +7,11 @@
 #include "data/load.h"
 #include "data/open.h"
 #include "io/file.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { NODES = 1000000, EDGES = 10000000 };
@@ -104,14 +106,54 @@ done:
     return st;
 }
 
+/* Removes a folder and the files in it, also temporary ones of a killed writer. */
+static void remove_folder(const char *folder)
+{
+    char path[600];
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
 static void remove_files(const char *root)
 {
-    char path[300];
-    snprintf(path, sizeof path, "%s/folder/edges.csv", root);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/folder", root);
-    rmdir(path);
-    rmdir(root);
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s/folder", root);
+    remove_folder(folder);
+    remove_folder(root);
+}
+
+/* A process that removes the files when this one ends, even by SIGKILL: it reads from a pipe that
+ * nobody writes to. Returns the end to close, or -1. It must be called while this process has one
+ * thread. */
+static int remove_at_exit(const char *root, pid_t *keeper)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends) != 0)
+        return -1;
+    *keeper = fork();
+    if (*keeper == 0) {
+        setsid(); /* a terminal's Ctrl-C is not for it */
+        close(ends[1]);
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        while (read(ends[0], &byte, 1) > 0)
+            ;
+        remove_files(root);
+        _exit(0);
+    }
+    close(ends[0]);
+    if (*keeper < 0) {
+        close(ends[1]);
+        return -1;
+    }
+    return ends[1];
 }
 
 consm_status bench_reading(struct bench *b)
@@ -120,6 +162,8 @@ consm_status bench_reading(struct bench *b)
     static const char *const sets[] = {"cora", "squirrel", "actor"};
     const char *place = getenv("TMPDIR"), *data = getenv("CONSM_DATA");
     char root[200] = "";
+    pid_t keeper;
+    int end = -1;
     if (b->threads > 1)
         return CONSM_OK; /* readers use one */
     bench_title(b, "reading");
@@ -131,11 +175,17 @@ consm_status bench_reading(struct bench *b)
     snprintf(root, sizeof root, "%s/consm-bench-XXXXXX", place ? place : "/tmp");
     if (!mkdtemp(root))
         return status_fail(CONSM_EIO, "%s: cannot make the folder", root);
+    if ((end = remove_at_exit(root, &keeper)) < 0) {
+        rmdir(root);
+        return status_fail(CONSM_EIO, "no process to remove %s", root);
+    }
     TRY(measure_folder(b, root, "csv, 10M edges, names", "n%u,n%u\n"));
     TRY(measure_folder(b, root, "csv, 10M edges, numbers", "%u,%u\n"));
     TRY(measure_mapped(b, root));
 done:
-    if (*root)
-        remove_files(root);
+    if (end >= 0) {
+        close(end);
+        waitpid(keeper, NULL, 0);
+    }
     return st;
 }

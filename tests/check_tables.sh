@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: check_tables.sh PATH-TO-consm
 # bench/tables.py with a complete set of invented measurements: it measures nothing again, writes every table, compares
-# figures with their targets in the right direction, and leaves out what was not measured.
+# figures with their targets in the right direction, and leaves out what was not measured. A killed consm-bench
+# leaves no files.
 set -euo pipefail
 command -v python3 > /dev/null || { echo "SKIPPED: no python3: tables are not made"; exit 77; }
 work=$(mktemp -d)
@@ -57,3 +58,16 @@ GAT, instruction sets: base 30.0 ms, avx512 not here.
 END
 ! grep -qF "\`fast\`" "$work/tables.md" || fault "a kernel below twice its ceiling"
 ! grep -q "GAT on Squirrel beside PyG" "$work/tables.md" || fault "a bar that was not measured"
+
+# consm-bench killed while it writes its large files leaves nothing behind.
+mkdir "$work/large"
+TMPDIR=$work/large "$build/consm-bench" --threads 1 --seconds 0.01 --filter "10M edges" > "$work/out" 2>&1 &
+process=$!
+until ls "$work/large"/*/folder/edges.csv* > "$work/began" 2> /dev/null; do
+    kill -0 "$process" 2> /dev/null || fault "consm-bench ended before it wrote: $(cat "$work/out")"
+    sleep 0.02
+done
+kill -KILL "$process"
+wait "$process" 2> /dev/null || true
+for _ in $(seq 1000); do [ -z "$(ls "$work/large")" ] && break; sleep 0.02; done
+[ -z "$(ls "$work/large")" ] || fault "a killed consm-bench left $(find "$work/large" -type f)"
