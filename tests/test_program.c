@@ -402,6 +402,54 @@ static void dump_lists_every_node(void **state)
     backend_close(backend);
 }
 
+static void note_line(void *ctx, const char *text)
+{
+    char(*lines)[256] = ctx;
+    int i = 0;
+    while (lines[i][0])
+        i++;
+    snprintf(lines[i], sizeof lines[i], "%s", text);
+}
+
+/* Every column of a dump, before and after the program is compiled. */
+static void dump_by_hand(void **state)
+{
+    (void)state;
+    struct backend *backend;
+    struct params *params;
+    struct program *p;
+    char line[8][256] = {{0}};
+    OK(backend_open(&backend, NULL, 1));
+    OK(params_new(&params));
+    OK(program_new(&p, params, false));
+    node x = param(p, "x", 4, 3, INIT_ONE), y = param(p, "y", 4, 3, INIT_ONE);
+    node both = add(p, x, y);
+    assert_int_equal(both, 2);
+    program_dump(p, note_line, line);
+    assert_string_equal(line[0],
+                        " node  op                     name               shape            "
+                        "sources                       bytes  where");
+    assert_string_equal(line[1],
+                        "    0  param                  x                  4 x 3            "
+                        "                                 48  parameter");
+    assert_string_equal(line[3],
+                        "    2  axpby                                     4 x 3            "
+                        "0 1                              48  unplanned");
+    assert_string_equal(line[4], "arena 0 bytes, 24 parameters");
+    assert_string_equal(line[5], "");
+    program_keep(p, both);
+    OK(program_compile(p, backend));
+    memset(line, 0, sizeof line);
+    program_dump(p, note_line, line);
+    assert_string_equal(line[3],
+                        "    2  axpby                                     4 x 3            "
+                        "0 1                              48  arena+0");
+    assert_string_equal(line[4], "arena 64 bytes, 24 parameters"); /* a whole cache line */
+    program_free(p);
+    params_free(params);
+    backend_close(backend);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +465,7 @@ int main(void)
         cmocka_unit_test(parameters_start_by_name),
         cmocka_unit_test(faults_are_reported),
         cmocka_unit_test(dump_lists_every_node),
+        cmocka_unit_test(dump_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
