@@ -205,6 +205,22 @@ static void nothing_is_claimed_that_is_not_known(void **state)
     fclose(file);
 }
 
+/* A candidate without a validation says nothing about a pass, wherever it stands. */
+static void the_cheapest_validation_is_a_measured_one(void **state)
+{
+    (void)state;
+    struct outlook_candidate course[4] = {{{0}, 0}};
+    struct outlook o = {0};
+    outlook_choose(&o, course, 4);
+    assert_near(outlook_rounds(&o, 3, 2), 0, 0); /* nothing is known */
+    pace_look(&course[1].pace, 0.5);
+    pace_look(&course[2].pace, 0.25);
+    outlook_choose(&o, course, 4);
+    assert_near(o.pass, 0.25, 0);
+    /* the exam's 600 passes and 200 for the matching of each round */
+    assert_near(outlook_rounds(&o, 0, 2), 600 * 0.25 + 2 * 200 * 0.25, 1e-12);
+}
+
 int main(void)
 {
     progress_use_clock(our_clock);
@@ -212,6 +228,7 @@ int main(void)
         cmocka_unit_test(the_estimate_does_not_triple),
         cmocka_unit_test(counting_updates_would),
         cmocka_unit_test(nothing_is_claimed_that_is_not_known),
+        cmocka_unit_test(the_cheapest_validation_is_a_measured_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
