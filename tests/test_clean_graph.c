@@ -1,6 +1,6 @@
 /* A clean graph: which edges are dropped, what stays of the dataset, and suggested missing edges.
  */
-#include "check.h"
+#include "failing_memory.h"
 
 #include "app/objects.h"
 #include "base/alloc.h"
@@ -43,7 +43,7 @@ static void edges_are_chosen_by_trust(void **state)
 
 /* ---- the dataset --------------------------------------------------------- */
 
-static struct consm_dataset *small_graph(void)
+static consm_status try_small_graph(struct consm_dataset **out)
 {
     static const int32_t from[] = {0, 1, 2, 1, 3, 2}, to[] = {1, 0, 3, 2, 3, 0};
     static const float weight[] = {1, 1, 2, 3, 1, 4};
@@ -56,8 +56,13 @@ static struct consm_dataset *small_graph(void)
                              .to = to,
                              .weight = weight,
                              .label = label};
+    return consm_dataset_from_arrays(out, &a);
+}
+
+static struct consm_dataset *small_graph(void)
+{
     struct consm_dataset *d;
-    OK(consm_dataset_from_arrays(&d, &a));
+    OK(try_small_graph(&d));
     return d;
 }
 
@@ -88,6 +93,29 @@ static void dropped_edges_go_and_all_else_stays(void **state)
     FAILS(consm_dataset_clean(&clean, d, &s, dropped, &added), CONSM_EINVAL, "expected 0 to 3");
     assert_null(clean);
     consm_dataset_free(d);
+}
+
+static consm_status clean_it(void)
+{
+    consm_status st = CONSM_OK;
+    struct consm_dataset *d = NULL, *clean = NULL;
+    int32_t from[] = {0, 0, 1, 2}, to[] = {1, 2, 2, 3};
+    uint8_t dropped[] = {1, 0, 0, 1};
+    struct consm_edge_scores s = {.edges = 4, .from = from, .to = to};
+    TRY(try_small_graph(&d));
+    TRY(consm_dataset_clean(&clean, d, &s, dropped, NULL));
+done:
+    consm_dataset_free(clean);
+    consm_dataset_free(d);
+    return st;
+}
+
+/* The arrays of the graph that is cleaned are not freed with those of a copy that failed. */
+static void memory_runs_out_while_cleaning(void **state)
+{
+    (void)state;
+    static consm_status (*const calls[])(void) = {clean_it};
+    memory_runs_out(calls, 1, 8);
 }
 
 static void a_clean_graph_can_be_saved(void **state)
@@ -235,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_are_chosen_by_trust),
         cmocka_unit_test(dropped_edges_go_and_all_else_stays),
+        cmocka_unit_test(memory_runs_out_while_cleaning),
         cmocka_unit_test(a_clean_graph_can_be_saved),
         cmocka_unit_test(near_rows_are_found),
         cmocka_unit_test(few_rows_are_compared_exactly),
