@@ -657,7 +657,7 @@ static void predictions_are_numbers(void **state)
     for (int i = 0; i < m->tensors; i++)
         for (int64_t k = 0; k < m->tensor[i].rows * m->tensor[i].cols; k++)
             m->tensor[i].value[k] = k % 2 ? 1e38f : -1e38f;
-    FAILS(consm_score_edges(&scores, m, d, 1), CONSM_ENUMERIC, "is not a number");
+    FAILS(consm_score_edges(&scores, m, d, 1), CONSM_ENUMERIC, "edge 0: its score is not a number");
     assert_null(scores);
     consm_model_free(m);
     consm_dataset_free(d);
