@@ -258,4 +258,11 @@ awk 'BEGIN { print "id,label,x,y"; for (i = 0; i < 300; i++) print i "," substr(
     --prune-by none --split random --quiet --json -o "$work/shared" > "$work/out" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
 grep -qE '"known_auc": [01]\.?[0-9]*,' "$work/out" || fault "in parts: no known edges of both kinds: $(cat "$work/out")"
 
+# The percentages of the report are those of metrics.json.
+"$consm" train csbm:nodes=200,features=10 -m gcn --epochs 10 --quiet -o "$work/figures" > /dev/null 2>&1 || fault "no report"
+told=$(grep -oE '"value">[0-9.]+ %<' "$work/figures/report.html" | tr -dc '0-9.%' | head -c 15)
+known=$(sed -n 's/^"test": .*"accuracy": \([0-9.]*\), "macro_f1": \([0-9.]*\), "balanced_accuracy": \([0-9.]*\),.*/\1 \2 \3/p' \
+    "$work/figures/metrics.json" | awk '{ printf "%.1f%%%.1f%%%.1f%%", 100 * $1, 100 * $2, 100 * $3 }')
+[ "$told" = "$known" ] && [ ${#known} = 15 ] || fault "the report says $told, metrics.json $known"
+
 verdict
