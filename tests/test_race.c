@@ -156,7 +156,7 @@ static void a_break_keeps_all(void **state)
 {
     (void)state;
     static const int64_t breaks[] = {1, 20, 21, 30};
-    char path[] = "race-XXXXXX";
+    char path[] = "/tmp/consm-race-XXXXXX";
     struct consm_dataset *data;
     struct consm_model *whole, *part;
     struct roles roles;
