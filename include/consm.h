@@ -399,7 +399,8 @@ struct consm_progress {
     const char *backbone;      /* the candidate's GNN, "trees", or NULL */
     bool refit; /* everything is chosen; the model trains on all labels (option refit) */
 };
-/* Called after every epoch. Return true to stop the run with CONSM_ECANCEL. */
+/* Called after every epoch, one call at a time; while ConSM chooses its backbone perhaps from
+ * another thread than yours. Return true to stop the run with CONSM_ECANCEL. */
 typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progress);
 /* Makes consm_train() call fn with ctx; fn NULL: no callback. */
 CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,

@@ -108,7 +108,7 @@ static int count_tracks(const struct race *r)
     return fit < (size_t)count ? (fit > 1 ? (int)fit : 1) : (int)count;
 }
 
-/* Opens the tracks of a session. One track is the session's own backend. */
+/* Opens the tracks of a session, or none: candidates then train on the session's backend. */
 static consm_status open_tracks(struct race *r)
 {
     consm_status st = CONSM_OK;
