@@ -27,6 +27,8 @@ for figure in accuracy-bars edges-f1-bars planted-auc-bars coverage-size-bars ho
     [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
 done
 
+grep -q ">Convergence of ConSM on karate<" "$folder/out/files/convergence-karate.svg" || fail "convergence-karate.svg has another title"
+
 # Two figures of one study with different axes.
 for pair in "zeta-f1:Edge F1" "zeta-accuracy:Test accuracy"; do
     [ "$(grep -ohE 'Edge F1|Test accuracy' "$folder/out/files/${pair%%:*}-karate.svg" | sort -u)" = "${pair#*:}" ] ||

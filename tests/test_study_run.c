@@ -263,6 +263,15 @@ static void damage(const char *path, const char *from, const char *to)
     fclose(file);
 }
 
+/* Replaces the first entry of an array. */
+static void damage_first(const char *path, const char *name)
+{
+    json_t *graph = json_load_file(path, 0, NULL);
+    assert_int_equal(json_array_set_new(json_object_get(graph, name), 0, json_integer(-5)), 0);
+    assert_int_equal(json_dump_file(graph, path, JSON_COMPACT), 0);
+    json_decref(graph);
+}
+
 static void graphs_are_kept_and_damage_is_named(void **state)
 {
     (void)state;
@@ -297,6 +306,14 @@ static void graphs_are_kept_and_damage_is_named(void **state)
         damage(path, bad[i][0], bad[i][1]);
         FAILS(graph_file_read(&g, path), CONSM_EFORMAT, bad[i][2]);
         assert_null(g);
+    }
+    static const char *const array[] = {"left", "right", "label", "role"};
+    for (int i = 0; i < 4; i++) {
+        json_t *again;
+        OK(run_one(&again, &run, path));
+        json_decref(again);
+        damage_first(path, array[i]);
+        FAILS(graph_file_read(&g, path), CONSM_EFORMAT, "damaged");
     }
     FAILS(graph_file_read(&g, in_folder("missing")), CONSM_EIO, "missing");
     json_decref(result);

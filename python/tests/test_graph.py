@@ -174,6 +174,12 @@ def test_without_a_table_of_nodes(world):
     assert list(Graph.from_pandas(named).ids()) == ["b", "a", "c"]
 
 
+def test_numbers_from_zero_are_no_ids():
+    edges = [(0, 1), (1, 2)]
+    assert Graph.from_networkx(nx.Graph(edges)).node_ids is None
+    assert list(Graph.from_networkx(nx.Graph([(1, 2), (2, 3)])).node_ids) == [1, 2, 3]
+
+
 def test_networkx(world):
     g = nx.Graph()
     for i in range(world.n):
