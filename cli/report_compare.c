@@ -2,7 +2,6 @@
 #include "report_compare.h"
 #include "base/number.h"
 
-#include "app/objects.h"
 #include "app/report.h"
 #include "io/file.h"
 #include "report/html.h"
