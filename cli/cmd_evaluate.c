@@ -161,10 +161,11 @@ const struct command cmd_evaluate = {
     .summary = "evaluate a trained model on labelled nodes",
     .usage = "MODEL GRAPH [--json]",
     .text =
-        "Predicts every node of GRAPH and compares with its label; classes are matched by name.\n"
-        "Results on nodes of training or validation are optimistic: consm recognises these nodes\n"
-        "by their ids and reports new and seen nodes separately. A node of a class that the model\n"
-        "does not know counts as an error.\n\n"
+        "Predicts every node of GRAPH and compares the result with the node's label; classes are\n"
+        "matched by name. Results on nodes of training or validation are optimistic: consm\n"
+        "recognises these nodes by their ids and reports new and seen nodes separately. A node of "
+        "a\n"
+        "class that the model does not know counts as an error.\n\n"
         "  consm evaluate out/model.safetensors ./next-month\n"
         "  consm evaluate out/model.safetensors edges.csv --labels labels.csv --json\n",
     .flags = flags,

@@ -326,13 +326,14 @@ const struct command cmd_info = {
     .name = "info",
     .summary = "describe a dataset: size, degrees, homophily, duplicates, memory",
     .usage = "[DATASET] [--split SPLIT] [--ranks N] [--json]",
-    .text = "DATASET is a name or a path. Without DATASET, consm lists the known names.\n"
-            "With --split, also prints the sizes of its parts and how many test nodes have a\n"
-            "duplicate among the training nodes.\n\n"
-            "  consm info karate\n"
-            "  consm info chameleon --split public\n"
-            "  consm info my-graph/ --json\n"
-            "  consm info my-graph/ --ranks 64            before renting machines\n",
+    .text =
+        "DATASET is a name or a path. Without DATASET, consm lists the known names.\n"
+        "With --split, also prints the numbers of training, validation and test nodes, and how\n"
+        "many test nodes have a duplicate among the training nodes.\n\n"
+        "  consm info karate\n"
+        "  consm info chameleon --split public\n"
+        "  consm info my-graph/ --json\n"
+        "  consm info my-graph/ --ranks 64            before renting machines\n",
     .flags = flags,
     .run = run,
 };

@@ -219,7 +219,8 @@ const struct command cmd_predict = {
     .summary = "label the nodes of a graph with a trained model",
     .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--top K] [--nodes LIST] [--json]",
     .text =
-        "Writes id,label,confidence for every node of GRAPH. GRAPH may contain nodes and edges\n"
+        "Writes id,label,confidence,seen for every node of GRAPH. GRAPH may contain nodes and "
+        "edges\n"
         "that the model has never seen. The column seen is 1 for nodes whose labels were used in\n"
         "training or validation; it is left out on a graph without node ids, unless it is the\n"
         "training graph. Features are matched by name if both sides have names; if columns are\n"

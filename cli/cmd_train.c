@@ -57,7 +57,7 @@ static const struct flag flags[] = {
      "ConSM: train in a third of the time, slightly less accurate (--candidates few)", 0},
     {"seeds", "K", "number of runs, with seeds N, N+1, … (1); -o keeps the best by validation", 0},
     {"threads", "N",
-     "threads per run (default: processors / jobs; one run: as many as speed it up)", 0},
+     "threads per run (default: processors / jobs; with one run: as many as make it faster)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N, or auto: a GPU if there is one (cpu)", 0},
     {"jobs", "N", "runs at the same time (one per processor)", 'j'},
     {"json", NULL, "print one JSON object per run and one summary", 0},
@@ -468,7 +468,7 @@ const struct command cmd_train = {
         "  consm train cora --ensemble 5              five runs, combined by validation\n"
         "  consm train --config out/config.yaml -o again/    repeat a run\n"
         "  consm train ./mygraph --from out/model.safetensors -o next/\n\n"
-        "Your own graph (a path) trains on all labels it has. If the data has a split, consm\n"
+        "On your own graph (a path), consm trains on all labels. If the data has a split, consm\n"
         "uses it; without validation nodes it holds out a fifth of the labels. Without test\n"
         "nodes it trains once more on all labels at the end (--refit). Dense feature columns\n"
         "are standardised. Known datasets default to --split random.\n\n"

@@ -74,7 +74,7 @@ static const char *topic_of(const char *flag)
         {"gate-hidden", "PTDNet"},
         {"samples", "GRAND"},
         {"tree-depth", "trees"},
-        {"propagation", "neighbour agreement loss, for any model except consm"},
+        {"propagation", "propagation loss, for any model except consm"},
         {"profile", "ConSM: GNN and rounds"},
         {"match-steps", "ConSM: matching module"},
     };

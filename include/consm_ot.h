@@ -47,7 +47,7 @@ enum consm_ot_pooling { CONSM_OT_MEAN = 0, CONSM_OT_SUM = 1, CONSM_OT_MAX = 2 };
 
 enum consm_ot_scale {
     CONSM_OT_SCALE_NONE = 0, /* P h, as the paper writes it                                 */
-    CONSM_OT_SCALE_SQRT = 1, /* sqrt(c) P h (Mialon et al. 2020)                            */
+    CONSM_OT_SCALE_SQRT = 1, /* sqrt(c) P h (Mialon et al. 2021)                            */
     CONSM_OT_SCALE_MASS = 2, /* c P h: with uniform masses each row is a weighted mean      */
 };
 

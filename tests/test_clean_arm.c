@@ -303,6 +303,40 @@ static void both_can_be(void **state)
     scene_close(&scene);
 }
 
+struct trials {
+    int64_t all, without_edges;
+};
+
+static bool hear_trial(void *ctx, const struct progress *p)
+{
+    struct trials *t = ctx;
+    if (p->candidate > CONSM_CANDIDATES) {
+        t->all++;
+        t->without_edges += strcmp(p->backbone, "mlp") == 0;
+    }
+    return false;
+}
+
+/* The best candidates are tried without distrusted edges, but never the MLP, which uses none. */
+static void who_ignores_edges_is_not_tried(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct outcome out;
+    struct trials trials = {0};
+    scene_open(&scene, false_edges, 15);
+    struct train_options options = clean_options("auto", NAN);
+    options.config.warmup = 30;
+    options.config.gnn_steps = 10;
+    options.progress = hear_trial;
+    options.progress_ctx = &trials;
+    train_on(&out, &scene.problem, &options, 1);
+    assert_true(trials.all > 0);
+    assert_int_equal(trials.without_edges, 0);
+    outcome_free(&out);
+    scene_close(&scene);
+}
+
 static void below_one_half_by_hand(void **state)
 {
     (void)state;
@@ -324,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_refit_is_clean_too),
         cmocka_unit_test(missing_edges_are_an_arm),
         cmocka_unit_test(both_can_be),
+        cmocka_unit_test(who_ignores_edges_is_not_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,9 @@ static void the_model_by_hand(void **state)
         match[e] = 0.01f * (float)e;
     struct witness_data d = {.edges = w.edges, .graph = &w.graph, .classes = CLASSES};
     struct witness_model m = {logits, head, match, {2, 0.5}};
-    assert_int_equal(witness_ask_model(x, &d, &m, w.team), CONSM_OK);
+    double *room = mem_alloc((size_t)witness_room(d.classes, w.team), sizeof *room);
+    witness_ask_model(x, &d, &m, room, w.team);
+    mem_free(room);
     for (int64_t e = 0; e < w.edges->count; e++)
         assert_true(x[e * WITNESSES + WITNESS_MATCH] == match[e]);
     expect(&w, x, 0, 1, WITNESS_AGREEMENT, odds(0.3));
@@ -221,7 +223,9 @@ static void training_labels_by_hand(void **state)
     struct witness_data d = {
         .edges = w.edges, .graph = &w.graph, .classes = CLASSES, .taught = taught};
     struct witness_model m = {logits, logits, match, {1, 1}};
-    assert_int_equal(witness_ask_model(x, &d, &m, w.team), CONSM_OK);
+    double *room = mem_alloc((size_t)witness_room(d.classes, w.team), sizeof *room);
+    witness_ask_model(x, &d, &m, room, w.team);
+    mem_free(room);
     for (enum witness k = WITNESS_AGREEMENT; k <= WITNESS_TAUGHT_AGREEMENT; k++) {
         if (k != WITNESS_AGREEMENT && k != WITNESS_HEAD && k != WITNESS_TAUGHT_AGREEMENT)
             continue;

@@ -54,9 +54,10 @@ struct witness_model {
     double temperature[2];
 };
 
-/* The witnesses that depend on the model. */
-consm_status witness_ask_model(float *x, const struct witness_data *data,
-                               const struct witness_model *model, struct team *team);
+/* The witnesses that depend on the model; room: scratch of witness_room numbers. */
+int64_t witness_room(int64_t classes, const struct team *team);
+void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
+                       double *room, struct team *team);
 
 /* agreement (|E|) Σ_k p_ik p_jk alone, for models without a matching module. */
 void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);

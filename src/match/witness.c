@@ -259,13 +259,14 @@ static void model_worker(void *arg, struct worker who)
     }
 }
 
-consm_status witness_ask_model(float *x, const struct witness_data *data,
-                               const struct witness_model *model, struct team *team)
+int64_t witness_room(int64_t classes, const struct team *team)
 {
-    struct asking q = {.x = x, .d = data, .m = model};
-    consm_status st = NEW(q.chance, team_size(team) * ENDS * MODELS * data->classes + 1);
-    if (st == CONSM_OK)
-        team_run(team, model_worker, &q);
-    mem_free(q.chance);
-    return st;
+    return team_size(team) * ENDS * MODELS * classes + 1;
+}
+
+void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
+                       double *room, struct team *team)
+{
+    struct asking q = {x, data, model, room};
+    team_run(team, model_worker, &q);
 }

@@ -81,6 +81,8 @@ consm_status consm_open_witnesses(struct session *s)
         TRY(own->neighbours ? consm_near_witnesses(own->witness, &data, s)
                             : witness_data_only(own->witness, &data, s->backend->host));
     }
+    if (!own->chance)
+        TRY(NEW(own->chance, witness_room(data.classes, s->backend->host)));
     if (!own->judged_label && !s->options.eval_only)
         TRY(reserve_calibration(s));
     if (!own->sample && !s->options.eval_only)
@@ -143,7 +145,7 @@ static consm_status call_witnesses(struct trust *trust, struct session *s, bool 
         TRY(calibrate(&trust->temperature[1], model.head, s));
     }
     memcpy(model.temperature, trust->temperature, sizeof model.temperature);
-    TRY(witness_ask_model(own->witness, &data, &model, s->backend->host));
+    witness_ask_model(own->witness, &data, &model, own->chance, s->backend->host);
 done:
     return st;
 }
@@ -334,7 +336,9 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     struct consm *own = s->own;
     int64_t count = t->edges->count;
     float *w = NULL;
+    double *chance = NULL;
     TRY(NEW(w, count + 1));
+    TRY(NEW(chance, witness_room(s->problem->classes, s->backend->host)));
     TRY(NEW(t->witness, count * WITNESSES + 1));
     TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
     trust_read(&t->weigh, kept + stored_at(s));
@@ -348,10 +352,11 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     TRY(matcher_head(&model.head, own->matcher));
     memcpy(model.temperature, t->weigh.temperature, sizeof model.temperature);
     TRY(witness_data_only(t->witness, &data, s->backend->host));
-    TRY(witness_ask_model(t->witness, &data, &model, s->backend->host));
+    witness_ask_model(t->witness, &data, &model, chance, s->backend->host);
     trust_apply(t->score, t->low, t->high, &t->weigh, t->witness, count);
 done:
     mem_free(w);
+    mem_free(chance);
     return st;
 }
 

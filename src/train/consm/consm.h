@@ -180,6 +180,7 @@ struct consm {
     int32_t *judged_label;       /* their labels */
     uint8_t *judged_role;        /* a role of 0 for each */
     double *judged_term;         /* scratch, one for each */
+    double *chance;              /* scratch of witness_ask_model */
 
     /* For a graph in parts: */
     struct row_halo *neighbours; /* of the partition's nodes */

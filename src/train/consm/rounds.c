@@ -45,6 +45,7 @@ static void consm_close(struct session *s)
     mem_free(own->judged_label);
     mem_free(own->judged_role);
     mem_free(own->judged_term);
+    mem_free(own->chance);
     mem_free(own->plain_value);
     mem_free(own->best_value);
     mem_free(own->best_match);
