@@ -477,9 +477,9 @@ const struct command cmd_train = {
         "list of nodes with reasons.\n\n"
         "--ensemble N trains N runs. Validation chooses between their average, a greedy\n"
         "selection of them, and the best run alone.\n\n"
-        "Ctrl-C stops a run. With -o, --resume continues it and gives the same bits. The same\n"
-        "seed gives the same bits with any --threads and --jobs, and on any number of\n"
-        "processes (mpirun -n 4 consm train …).\n",
+        "Ctrl-C stops a run. With -o, --resume continues it and gives the same bits (not an\n"
+        "ensemble). The same seed gives the same bits with any --threads and --jobs, and on any\n"
+        "number of processes (mpirun -n 4 consm train …).\n",
     .flags = flags,
     .more_flags = config_flags,
     .run = run,

@@ -31,7 +31,7 @@
 #define PARTS_FLAG                                                                        \
     {                                                                                     \
         "in-parts", NULL,                                                                 \
-            "each process reads its part of an edge list (docs/how-to/distributed.md)", 0 \
+            "each process reads its part of a plain folder or an edge list (docs/how-to/distributed.md)", 0 \
     }
 #define SAFE_CSV_FLAG                                                                        \
     {                                                                                        \
