@@ -171,7 +171,7 @@ struct consm_open_options {
 CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,
                                                const struct consm_open_options *options);
 
-/* A column of a table of nodes: numbers, or any mixture of texts. The library turns it into
+/* A column of a table of nodes: numbers, or texts of any kind. The library turns it into
  * features: a number stays a number, yes and no become 0 and 1, a date becomes days, a category
  * becomes one feature per value. A missing cell becomes the column's mean, and a feature "… is
  * missing" marks it. The trained model stores this recipe and applies it to the next table. */
@@ -291,7 +291,8 @@ struct consm_dataset_info {
     int64_t labelled; /* nodes whose class is known */
     bool directed, weighted;
     const char *sha256; /* of the file's bytes; "" without a file */
-    bool known;         /* opened by name, not by path: trains as papers do (option split) */
+    bool known;         /* opened by name, not by path: trains with the defaults of registered
+                           sets (consm_options_set()) */
 };
 /* Fills *out. The dataset owns the strings. O(nodes). */
 CONSM_API consm_status consm_dataset_info(struct consm_dataset_info *out,
@@ -371,10 +372,10 @@ CONSM_API const char *consm_options_get(const struct consm_options *options, con
                                         char buffer[32]);
 
 /* Makes a run resumable. consm_train() writes a checkpoint to path every `every` epochs; 0: only
- * when it is stopped. With resume it continues from that file, if it exists, and ends with the same
- * bits. It fails if data, split or options differ from those of the file, or if the method cannot
- * be resumed. The file stays; remove it when the model is saved. path NULL (the default): no
- * checkpoint. */
+ * when it is stopped. With resume it continues from that file, if it exists, and gives the same
+ * bits as an uninterrupted run. It fails if data, split or options differ from those of the file,
+ * or if the method cannot be resumed. The file stays; remove it when the model is saved. path NULL
+ * (the default): no checkpoint. */
 CONSM_API consm_status consm_options_checkpoint(struct consm_options *options, const char *path,
                                                 int64_t every, bool resume);
 
@@ -393,7 +394,7 @@ struct consm_progress {
     int64_t epoch, epochs; /* finished, and in total */
     double loss, val_acc, best_val;
     int64_t member, members;   /* of an ensemble: the run, from 1, and their number; else 0 */
-    double share;              /* estimated share of the run's (the member's) time; 0: unknown */
+    double share;              /* share of the run (the member) that is done, by time; 0: unknown */
     int64_t candidate, update; /* while ConSM chooses its backbone: the candidate, from 1, and its
                                   update (0 during cross-validation); else 0 */
     const char *backbone;      /* the candidate's GNN, "trees", or NULL */
@@ -427,8 +428,9 @@ struct consm_model_info {
     int64_t features;
     bool structural;                    /* the features were made from the graph's structure */
     int64_t parameters;                 /* trained numbers */
-    int64_t epochs, best_epoch;         /* ConSM: best_epoch counts updates on the way to the kept
-                                           parameters, epochs also those of arms that were dropped */
+    int64_t epochs, best_epoch;         /* ConSM: best_epoch counts the updates that led to the
+                                           final parameters, epochs also those of variants that
+                                           were tried and not chosen */
     int64_t trained, validated, tested; /* nodes of each role */
     int64_t held_out;   /* training labels that were held out for validation; 0: none */
     double temperature; /* divides the logits before the softmax */
@@ -437,7 +439,7 @@ struct consm_model_info {
     double coverage;    /* requested coverage of prediction sets (option coverage); 0: none */
     int64_t calibrated; /* validation labels that calibrated the sets and selected nothing */
     bool promised;      /* there were enough of them; otherwise every set holds every class */
-    double smoothing;   /* weight of the neighbours in a class's score */
+    double smoothing;   /* of prediction sets: weight of the neighbours in a class's score */
     double covered;   /* share of test nodes whose set holds their class; NAN without test nodes */
     double set_size;  /* mean number of classes in their sets; NAN without test nodes */
     int64_t ensemble; /* number of runs to combine (option ensemble); 0: no ensemble */
@@ -655,13 +657,13 @@ CONSM_API int64_t consm_graph_nodes(struct consm_graph *graph);
 CONSM_API consm_status consm_graph_find(int64_t *node, struct consm_graph *graph,
                                         const char *const *id, int64_t count);
 /* Writes the id of a node, or its number if nodes have no ids, into out; longer ids are cut to room
- * bytes with the final zero. */
+ * bytes, including the final zero. */
 CONSM_API consm_status consm_graph_id(char *out, size_t room, struct consm_graph *graph,
                                       int64_t node);
 
 /* Adds rows->nodes nodes without edges: their features or columns, their labels (classes of the
  * dataset) and, if the dataset has ids, their ids. They get the next numbers, starting with *first
- * (first may be NULL). The model's recipe reads columns, as for any dataset. */
+ * (first may be NULL). A model that predicts turns columns into features as in its training. */
 CONSM_API consm_status consm_graph_add_nodes(struct consm_graph *graph,
                                              const struct consm_arrays *rows, int64_t *first);
 
@@ -733,8 +735,8 @@ CONSM_API consm_status consm_evaluate_on(struct consm_metrics **out,
                                          enum consm_which which, const char *device, int threads);
 CONSM_API void consm_metrics_free(struct consm_metrics *metrics);
 
-/* Trust scores: one per undirected edge of the cleaned graph. Of a graph in parts, a rank gets the
- * edges whose first end is its own. */
+/* Trust scores: one per undirected edge, without self-loops and repeats. Of a graph in parts, a
+ * rank gets the edges whose first end is its own. */
 struct consm_edge_scores {
     int64_t edges;
     int32_t *from, *to; /* (edges) node numbers, from < to */
@@ -746,9 +748,9 @@ struct consm_edge_scores {
         *high; /* (edges) bounds of a 90 % interval of the score; NaN for all models but ConSM */
     double threshold;  /* 0.5; or lower, if fewer than zeta·edges reach 0.5, so that this many are
                           kept */
-    int32_t witnesses; /* number of witnesses per edge; 0: none */
+    int32_t witnesses; /* kinds of evidence (witnesses) behind a score; 0: none */
     const char *const *witness_name; /* (witnesses) */
-    float *witness;                  /* (edges, witnesses) */
+    float *witness;                  /* (edges, witnesses) the value of each witness */
     double *witness_weight;          /* (1 + witnesses) bias and weights: score = sigmoid(sum) */
 };
 
@@ -776,8 +778,8 @@ CONSM_API consm_status consm_predictor_edges(struct consm_edge_scores **out,
 /* Suggests missing edges: the `most` pairs with the highest trust that are not edges, or fewer.
  * Candidates are pairs that are close in the model's embedding or in their features. The score is
  * what the pair would have as an edge; it is less reliable than that of an edge. kept is 1 for all.
- * Of an ensemble, the member with most votes answers. A graph in parts is refused. Free *out with
- * consm_edge_scores_free(). */
+ * Of an ensemble, only the member with the largest weight is used. A graph in parts is refused.
+ * Free *out with consm_edge_scores_free(). */
 CONSM_API consm_status consm_suggest_edges(struct consm_edge_scores **out,
                                            const struct consm_model *model,
                                            const struct consm_dataset *dataset, int64_t most,
@@ -830,7 +832,7 @@ struct consm_explain_options {
  * without the item: positive if the item supports the label. Effects in log-odds, log(p / (1 - p)),
  * tell items apart where the probability is almost 1: 0.69 means that the odds halve without the
  * item, -0.69 that they double. Every list starts with the largest absolute change of the log-odds.
- * Edges and nodes are numbers of the cleaned graph. */
+ * Edges are undirected, without self-loops and repeats; nodes are given by number. */
 struct consm_explanation {
     int64_t node;
     int32_t label;

@@ -57,7 +57,7 @@ struct consm_ot_options {
     enum consm_ot_metric metric; /* read by consm_ot_assign                                 */
     double epsilon;              /* Sinkhorn's regulariser, > 0                             */
     bool relative;               /* epsilon is in units of the problem's mean cost */
-    double tolerance;            /* Sinkhorn: sum of |row sum - a| over the total mass      */
+    double tolerance;            /* Sinkhorn: sum of |row sum - a|, divided by total mass   */
     int max_iterations;          /* Sinkhorn: over all stages of its epsilon scaling        */
 };
 
@@ -68,7 +68,7 @@ CONSM_API consm_status consm_ot_defaults(struct consm_ot_options *options);
 /* This struct will not grow, because functions fill arrays of it. */
 struct consm_ot_result {
     double cost;           /* sum of plan times cost                                        */
-    double marginal_error; /* sum of |row sum - a| over the total mass */
+    double marginal_error; /* sum of |row sum - a|, divided by the total mass */
     int64_t iterations;
     bool converged; /* false: column sums are b, but row sums are not yet a */
 };
