@@ -296,7 +296,7 @@ class Answers(Trust):
             return np.asarray(np.log(self.predict_proba(X)))
 
     def log_odds(self, X: GraphOrNodes) -> Array:
-        """Returns log(p / (1 - p)) of each class, before shrinking. It ranks nodes with equal probabilities.
+        """Returns log(p / (1 - p)) of each class, before p is shrunk towards uniform. It ranks nodes with equal p.
 
         Returns
         -------
@@ -319,7 +319,7 @@ class Answers(Trust):
         Returns
         -------
         bool array of shape (n, classes)
-            Whether the class is in the node's set. A set holds the true class with at least that probability.
+            Whether the class is in the node's set. A set holds the true class with probability coverage or more.
 
         Examples
         --------

@@ -168,7 +168,7 @@ def fetch(name: str, *, data_dir: Optional[Path] = None, mirror: Optional[str] =
     data_dir : path, optional
         Folder for the files; by default the user's cache.
     mirror : str, optional
-        The URL of a folder with the layout of a data folder.
+        The URL of another server, with the layout of a data folder: URL/planetoid/ind.cora.x.
 
     Returns
     -------

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 
 class ConsmError(Exception):
-    """Base class of all errors; the message comes from the library."""
+    """Base class of all errors of this package."""
 
 
 class ConsmValueError(ConsmError, ValueError):

@@ -201,7 +201,8 @@ class Graph:
 
     @classmethod
     def from_dgl(cls, graph: DGLGraph, features: str = "feat", label: str = "label", **more: Any) -> "Graph":
-        """Makes a graph from a DGLGraph with the usual names of its node data."""
+        """Makes a graph from a DGLGraph. features and label name node data; train_mask, val_mask and test_mask are
+        read, too."""
         return _convert.from_dgl(cls.from_arrays, graph, features, label, more)
 
     @classmethod

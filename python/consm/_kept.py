@@ -83,8 +83,8 @@ class Kept:
         ----------
         path : path
         X : Graph, optional
-            The training graph with its labels, for a model from a file or a pickle. The roles come from its masks,
-            or are drawn again by the model's split and seed.
+            The training graph with its labels, for a model from a file or a pickle. Training, validation and test
+            nodes come from its masks, or are drawn again by the model's split and seed.
 
         Examples
         --------

@@ -55,7 +55,7 @@ class GraphClassifier(Figures):
         ConSM's candidate backbones, the chosen one first.
     tournament_ : dict of arrays
         Loss and validation of every candidate backbone of ConSM, per update; empty for other methods. A loaded
-        model has only the candidates that trained longest, without flat stretches.
+        model has only the candidates that trained longest, without updates where validation stays the same.
     metrics_ : dict
         Metrics of "train", "validation" and "test", if there are such nodes.
     params_ : dict
@@ -65,7 +65,7 @@ class GraphClassifier(Figures):
     backbone_ : str
         The backbone that ConSM chose; missing for other methods.
     threshold_, threshold_class_
-        The class of threshold_for= and the probability from which it is predicted; None without.
+        The probability from which the class of threshold_for= is predicted, and that class; None without.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class Trust(Kept):
         Returns
         -------
         DataFrame
-            Every undirected edge of the cleaned graph once: source, target, trust (the probability that both ends
+            Every undirected edge once, without self-loops: source, target, trust (the probability that both ends
             share a class), kept, and low and high, the bounds of a 90 % interval of the trust (NaN for models other
             than ConSM). Without pandas it is a record array.
 

@@ -175,7 +175,7 @@ def sinkhorn(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, reg: 
 
 
 def sinkhorn2(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, reg: float, **more: Any) -> float:
-    """The transport cost of the entropic plan."""
+    """Computes the transport cost of the entropic plan; arguments as in sinkhorn."""
     more["log"] = True
     return float(sinkhorn(a, b, M, reg, **more)[1]["cost"])
 
@@ -207,7 +207,8 @@ def _plan_and_points(plan: Any, points: Any) -> tuple[Array, Array]:
 
 
 def linear(plan: ArrayLike, points: ArrayLike, scale: str = "mass") -> Array:
-    """(n, f) images of the references, mass may split: scale · plan · points; scale none, sqrt or mass."""
+    """Linear map (mass may split): returns scale · plan · points, an image (n, f) of the references. scale is none,
+    sqrt or mass."""
     matrix, x = _plan_and_points(plan, points)
     image = np.empty((len(matrix), x.shape[1]), np.float32)
     _lib.call(_lib.lib.consm_ot_linear, _lib.address(image), _lib.address(matrix), _lib.address(x), len(matrix),
@@ -216,7 +217,7 @@ def linear(plan: ArrayLike, points: ArrayLike, scale: str = "mass") -> Array:
 
 
 def project(plan: ArrayLike, points: ArrayLike) -> Array:
-    """(n, f) barycentric projection: row k is the mean of the points under row k of the plan."""
+    """Barycentric projection: row k of the result (n, f) is the mean of the points under row k of the plan."""
     matrix, x = _plan_and_points(plan, points)
     image, empty = np.empty((len(matrix), x.shape[1]), np.float32), np.empty(len(matrix), np.uint8)
     _lib.call(_lib.lib.consm_ot_project, _lib.address(image), _lib.address(empty), _lib.address(matrix),
@@ -225,8 +226,9 @@ def project(plan: ArrayLike, points: ArrayLike) -> Array:
 
 
 def monge(plan: ArrayLike, points: ArrayLike, pooling: str = "mean") -> tuple[Array, Array]:
-    """(image (n, f), assignment (m)): every point goes whole to the reference that takes most of it, -1
-    without mass; images are pooled from their points: sum, mean or max."""
+    """Monge map (mass does not split): every point goes to the reference that takes most of its mass. Returns
+    (image, assignment): row k of image (n, f) is pooled from the points of reference k (mean, sum or max);
+    assignment (m) is the reference of each point, -1 for a point without mass."""
     matrix, x = _plan_and_points(plan, points)
     image, empty = np.empty((len(matrix), x.shape[1]), np.float32), np.empty(len(matrix), np.uint8)
     assignment = np.empty(len(x), np.int32)
@@ -237,7 +239,7 @@ def monge(plan: ArrayLike, points: ArrayLike, pooling: str = "mean") -> tuple[Ar
 
 
 def kmeans(points: ArrayLike, n_clusters: int, random_state: int = 0) -> Array:
-    """(n_clusters, f) centres, references for maps."""
+    """k-means: returns the centres (n_clusters, f), for use as reference points."""
     x = _floats(points, "points")
     if n_clusters < 1:
         raise ConsmValueError(f"n_clusters is {n_clusters!r}: expected 1 or more")

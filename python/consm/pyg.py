@@ -46,9 +46,9 @@ def edge_trust(data: Any, model: Optional[GraphClassifier] = None, **parameters:
 
 def transform(model: Optional[GraphClassifier] = None, *, drop: bool = False,
               **parameters: Any) -> Callable[[Any], Any]:
-    """Makes a transform for torch_geometric, also for a Compose. drop False: adds trust as edge_weight, times an
-    existing weight. drop True: removes the edges that are not kept, with their attributes. parameters are those of
-    GraphClassifier."""
+    """Makes a transform for torch_geometric, also for a Compose. drop False: adds trust as edge_weight, or multiplies
+    an existing edge_weight by it. drop True: removes the edges that are not kept, with their attributes. parameters
+    are those of GraphClassifier."""
     def apply(data: Any) -> Any:
         import torch
         trust, kept = edge_trust(data, model, **dict(parameters))
