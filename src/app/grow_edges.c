@@ -163,7 +163,7 @@ static consm_status apply_halves(struct version *next, const struct half *half, 
         }
         int64_t length = merge(col, val, s, half + s->from, remove, &found);
         if (remove && found < s->count)
-            TRY(status_fail(CONSM_ENOTFOUND, "node %d has %lld of the %lld edges to remove",
+            TRY(status_fail(CONSM_ENOTFOUND, "node %d: only %lld of the %lld edges to remove exist",
                             half[s->from].row, (long long)found, (long long)s->count));
         change_of_entries += length - s->old.count;
         TRY(delta_touch(&c, &next->changed, half[s->from].row));

@@ -122,7 +122,7 @@ done:
 consm_status prepare_parts(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    TRY(ranks_agree_text("a folder with the seal", d->sha256));
+    TRY(ranks_agree_text("a folder with the checksum", d->sha256));
     TRY(take_share(out, d));
     st = parts_check_rows(d, out->partition->low, out->partition->high);
     TRY(share_status(out->partition, st,

@@ -71,7 +71,8 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
         return CONSM_OK;
     if (problem->graph->partition)
         return status_fail(CONSM_EINVAL, "--coverage needs the whole graph, but this one is in "
-                                         "parts: train on graph.safetensors from its folder");
+                                         "parts: omit --in-parts, or train on graph.safetensors "
+                                         "from its folder");
     TRY(NEW(probability, cells));
     TRY(NEW(selects, problem->nodes));
     TRY(NEW(set, cells));
@@ -106,7 +107,8 @@ consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_
         return CONSM_OK;
     if (problem->graph->partition)
         return status_fail(CONSM_EINVAL, "prediction sets need the whole graph, but this one is in "
-                                         "parts: use graph.safetensors from its folder");
+                                         "parts: omit --in-parts, or use graph.safetensors from "
+                                         "its folder");
     struct conformal_data d = data_of(p->probability, problem, m->result.seed);
     TRY(NEW(p->in_set, p->nodes * p->classes));
     TRY(apply(p->in_set, m, &d));

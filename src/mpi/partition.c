@@ -198,5 +198,6 @@ consm_status partition_allow(const struct instr *in)
     if (!partition || partition->high - partition->low == in->attr.csr->rows)
         return CONSM_OK;
     return world.os->fail(CONSM_EINVAL, "this model reads all edges at once, but the graph is in "
-                                        "parts: train on graph.safetensors from its folder");
+                                        "parts: omit --in-parts, or train on graph.safetensors "
+                                        "from its folder");
 }

@@ -236,8 +236,8 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(procedure_find(&s->procedure, options));
     if (s->procedure && problem->graph->partition && !s->procedure->parts)
         TRY(status_fail(CONSM_EINVAL,
-                        "%s needs the whole graph, but this one is in parts: train on "
-                        "graph.safetensors from its folder",
+                        "%s needs the whole graph, but this one is in parts: omit --in-parts, or "
+                        "train on graph.safetensors from its folder",
                         s->procedure->model));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));

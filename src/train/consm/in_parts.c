@@ -27,10 +27,11 @@ static consm_status refuse(const struct config *c)
                                                                       : NULL;
     if (!needs)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL,
-                       "this graph is in parts, so consm needs %s; otherwise use graph.safetensors "
-                       "from its folder",
-                       needs);
+    return status_fail(
+        CONSM_EINVAL,
+        "this graph is in parts, so consm needs %s; otherwise omit --in-parts, or use "
+        "graph.safetensors from its folder",
+        needs);
 }
 
 consm_status consm_open_parts(struct session *s)

@@ -284,7 +284,8 @@ consm_status consm_loaded(struct session *s)
         return status_fail(
             CONSM_EINVAL,
             "this model drops or adds edges by trust, which needs the "
-            "whole graph, but this graph is in parts: use graph.safetensors from its folder");
+            "whole graph, but this graph is in parts: omit --in-parts, or use graph.safetensors "
+            "from its folder");
     TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
     trust_read(&trust,
                stored +
