@@ -34,20 +34,20 @@ static const struct flag flags[] = {
 
 /* ---- why ----------------------------------------------------------------- */
 
-/* The reason, if this kind of evidence (witness) is the strongest against an edge, or for it. */
-static const char *const against[] = {
+/* What it says of an edge that this kind of evidence (witness) is below its mean, or above it. */
+static const char *const below[] = {
     "subgraphs do not match",
     "predicted classes differ",
     "predictions from features alone differ",
     "at least one prediction is uncertain",
     "features differ",
     "one feature vector is larger than the other",
-    "no common neighbours",
+    "few common neighbours",
     "degrees differ",
-    "an end is a training node",
-    "the class differs from a known label",
+    "no end is a training node",
+    "predictions differ at a training node",
 };
-static const char *const in_favour[] = {
+static const char *const above[] = {
     "subgraphs match",
     "predicted classes agree",
     "predictions from features alone agree",
@@ -56,10 +56,10 @@ static const char *const in_favour[] = {
     "feature vectors are of similar size",
     "common neighbours",
     "degrees are similar",
-    "no end is a training node",
-    "the class agrees with a known label",
+    "an end is a training node",
+    "predictions agree at a training node",
 };
-enum { WORDS = sizeof against / sizeof *against };
+enum { WORDS = sizeof below / sizeof *below };
 
 /* The mean of each kind of evidence over all edges. */
 static void usual(double mean[WORDS], const struct consm_edge_scores *s)
@@ -71,11 +71,11 @@ static void usual(double mean[WORDS], const struct consm_edge_scores *s)
             mean[k] += (double)s->witness[e * s->witnesses + k] / (double)s->edges;
 }
 
-/* The evidence that moves the log-odds farthest from a usual edge, in the given direction. */
+/* The evidence that moves the log-odds farthest from a usual edge, in the given direction. A weight
+ * may be negative, so evidence below its mean may speak for an edge. */
 static const char *why(const struct consm_edge_scores *s, int64_t e, const double mean[WORDS],
                        int direction)
 {
-    const char *const *words = direction < 0 ? against : in_favour;
     int best = 0;
     double farthest = -INFINITY;
     if (s->witnesses != WORDS)
@@ -88,7 +88,7 @@ static const char *why(const struct consm_edge_scores *s, int64_t e, const doubl
             best = k;
         }
     }
-    return words[best];
+    return (double)s->witness[e * s->witnesses + best] > mean[best] ? above[best] : below[best];
 }
 
 /* ---- what is written ----------------------------------------------------- */

@@ -28,10 +28,12 @@
         "ignore", "NAMES", "columns to ignore, as in name,comment", 0                              \
     }
 /* For the verbs that work on graphs in parts. */
-#define PARTS_FLAG                                                                        \
-    {                                                                                     \
-        "in-parts", NULL,                                                                 \
-            "each process reads its part of a plain folder or an edge list (docs/how-to/distributed.md)", 0 \
+#define PARTS_FLAG                                                           \
+    {                                                                        \
+        "in-parts", NULL,                                                    \
+            "each process reads its part of a plain folder or an edge list " \
+            "(docs/how-to/distributed.md)",                                  \
+            0                                                                \
     }
 #define SAFE_CSV_FLAG                                                                        \
     {                                                                                        \

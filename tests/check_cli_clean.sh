@@ -27,6 +27,20 @@ tail -n +2 "$work/a/changes.csv" | cut -d, -f1,2 | sort | cmp -s - "$work/want" 
 [ "$(head -1 "$work/a/changes.csv")" = "source,target,change,score,low,high,why" ] || fault "$(head -1 "$work/a/changes.csv")"
 awk -F, 'NR > 1 && (NF != 7 || $7 == "" || $4 < 0 || $4 > 1 || $5 > $4 || $6 < $4) { bad = 1 } END { exit bad }' "$work/a/changes.csv" ||
     fault "a row without a reason, or a score outside of its interval: $(head -3 "$work/a/changes.csv")"
+# A reason is true: its evidence is below or above the mean over all edges, as the words say.
+true_reasons() { # FOLDER WITNESSES
+    awk -F, 'BEGIN { split("subgraphs do not match;predicted classes differ;predictions from features alone differ;at least one prediction is uncertain;features differ;one feature vector is larger than the other;few common neighbours;degrees differ;no end is a training node;predictions differ at a training node", low, ";")
+            split("subgraphs match;predicted classes agree;predictions from features alone agree;both predictions are certain;features are similar;feature vectors are of similar size;common neighbours;degrees are similar;an end is a training node;predictions agree at a training node", high, ";") }
+        NR == FNR { if (FNR > 1) { n++; for (k = 1; k <= 10; k++) { x[$1 "," $2, k] = $(6 + k); sum[k] += $(6 + k) } } next }
+        FNR > 1 && $3 == "dropped" { found = 0
+            for (k = 1; k <= 10; k++) { v = x[$1 "," $2, k] - sum[k] / n
+                if ($7 == low[k]) found = v <= 1e-6 ? 1 : -1
+                if ($7 == high[k]) found = v >= -1e-6 ? 1 : -1 }
+            if (found < 1) { print; bad = 1 } }
+        END { exit bad }' "$2" "$1/changes.csv"
+}
+"$consm" edges "$model" "$work/g" --witnesses -o "$work/witnesses.csv" > /dev/null 2>&1
+true_reasons "$work/a" "$work/witnesses.csv" || fault "a reason that is not true"
 [ "$(edges "$work/a")" = $((270 - $(changed "$work/a" dropped))) ] || fault "$(edges "$work/a") edges are left"
 # Ids, labels, split and attributes do not change, nor do direction and weight of the kept edges.
 cmp -s <(cut -d, -f1-3 "$work/g/nodes.csv") <(cut -d, -f1-3 "$work/a/nodes.csv") || fault "nodes.csv changed: $(head -3 "$work/a/nodes.csv")"
@@ -40,9 +54,17 @@ expect 0 '{"edges": 270, "dropped": 27, "added": 4, "left": 247}' clean "$model"
 awk -F, 'NR > 1 { print $3 }' "$work/trust.csv" | sort -g | head -27 | tail -1 > "$work/last"
 awk -F, -v last="$(cat "$work/last")" '$3 == "dropped" && $4 > last + 1e-6 { bad = 1 } END { exit bad }' "$work/b/changes.csv" ||
     fault "--drop 0.1 does not drop the edges of least trust"
+# Where neighbours differ, evidence may have a negative weight: common neighbours speak against an edge.
+differs=csbm:nodes=200,homophily=0.2,seed=1
+expect 0 "" train $differs --split random --per-class 10 --backbone gcn --warmup 40 --rounds 1 --gnn-steps 5 --match-steps 5 -o "$work/differs"
+expect 0 "" clean "$work/differs/model.safetensors" $differs -o "$work/differing" --threshold 0.9
+"$consm" edges "$work/differs/model.safetensors" $differs --witnesses -o "$work/differing.csv" > /dev/null 2>&1
+true_reasons "$work/differing" "$work/differing.csv" || fault "a reason that is not true, with a negative weight"
+grep -q ",dropped,.*,common neighbours" "$work/differing/changes.csv" || fault "no weight is negative"
 expect 0 "dropped 0 of 270 edges" clean "$model" "$work/g" -o "$work/c" --threshold 0
 expect 0 "" clean "$model" "$work/g" -o "$work/d" --threshold 0.9
 awk -F, 'NR > 1 && $4 >= 0.9 { bad = 1 } END { exit bad }' "$work/d/changes.csv" || fault "--threshold 0.9 drops what has more"
+true_reasons "$work/d" "$work/witnesses.csv" || fault "a reason that is not true, with --threshold 0.9"
 [ "$(changed "$work/d" dropped)" = "$(awk -F, 'NR > 1 && $3 < 0.9' "$work/trust.csv" | wc -l)" ] || fault "--threshold 0.9 keeps what has less"
 expect 2 "use --drop or --threshold, not both" clean "$model" "$work/g" -o "$work/e" --threshold 0.9 --drop 0.1
 expect 2 "--drop" clean "$model" "$work/g" -o "$work/e" --drop 1.5
