@@ -1,38 +1,12 @@
 /* The study of costs: the runs it plans, and its table, figures and sentence from a record made by
  * hand. Nothing is timed. */
-#include "check.h"
-
-#include <unistd.h>
+#include "folder.h"
 
 #include "study/study.h"
 
 enum { SIZES = 4 };
 
-static char folder[64], content[1 << 16];
-
-static int fresh(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(folder, sizeof folder, "/tmp/consm-complexity-%ld", (long)getpid());
-    snprintf(command, sizeof command, "mkdir -p %s", folder);
-    return system(command);
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
+static char content[1 << 16];
 
 static const char *content_of(const char *name)
 {

@@ -1,42 +1,15 @@
 /* The study of attacks, in process: interrupted and resumed, and the printed figures counted again
  * from the record: means, paired tests, Holm's correction. THREADED */
-#include "check.h"
+#include "folder.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "study/published.h"
 #include "study/robust.h"
 
 #define SET "csbm:nodes=60,features=6,homophily=0.8,degree=6"
 enum { SEEDS = 7 };
-
-static char folder[64];
-
-static int fresh(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(folder, sizeof folder, "/tmp/consm-robust-%ld", (long)getpid());
-    snprintf(command, sizeof command, "mkdir -p %s", folder);
-    return system(command);
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* ---- the whole study ------------------------------------------------------------------------- */
 

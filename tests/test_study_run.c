@@ -1,42 +1,14 @@
 /* Studies in process: the same results on any number of workers, shared and interrupted runs,
  * correct pruning, graph files that survive damage, rendering without runs. THREADED */
-#include "check.h"
+#include "folder.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "graph/edges.h"
 #include "study/graph_file.h"
 #include "study/study.h"
 #include "study/task.h"
-
-static char folder[64];
-
-static int fresh(void **state)
-{
-    (void)state;
-    static int number;
-    char command[128];
-    snprintf(folder, sizeof folder, "/tmp/consm-study-%ld-%d", (long)getpid(), number++);
-    snprintf(command, sizeof command, "mkdir -p %s", folder);
-    return system(command);
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 static struct study_run small(enum study_task task, const char *name)
 {
@@ -275,7 +247,7 @@ static void damage_first(const char *path, const char *name)
 static void graphs_are_kept_and_damage_is_named(void **state)
 {
     (void)state;
-    char path[128];
+    char path[256];
     snprintf(path, sizeof path, "%s", in_folder("graph.json"));
     static const char *const bad[][3] = {
         {"\"left\":[", "\"left\":[80,", "edges are damaged"},
