@@ -11,7 +11,7 @@
  * it goes through the rounds, each of which decides anew which edges are kept. The result must
  * validate better than the whole run over all edges; otherwise the run is that one, to the bit.
  */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static consm_status choose_share(struct consm_attempt *best, struct session *s,
                                  const struct config *c, const double *share, int count)
 {
     consm_status st = CONSM_OK;
-    int64_t whole = consm_warm_up(&s->options.config);
+    int64_t whole = race_length(&s->options.config);
     int64_t part = count > 1 ? (int64_t)(FIRST_PART * (double)whole) : whole;
     struct consm_attempt next = {0};
     for (int i = 0; i < count; i++) {
@@ -140,7 +140,7 @@ static consm_status try_others(struct consm_attempt *best, struct session *s,
     double share = best->share;
     for (int i = 1; i < entrants && !session_late(s); i++) {
         TRY(open_without(&next, s, &entrant[i], share));
-        TRY(consm_attempt_train(&next, s, consm_warm_up(c), SHARES + i));
+        TRY(consm_attempt_train(&next, s, race_length(c), SHARES + i));
         consm_keep_better(best, &next);
     }
     if (c->backbone != BACKBONE_MLP && !session_late(s)) {

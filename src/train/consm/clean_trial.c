@@ -1,6 +1,6 @@
 /* Trials of a GNN over other edges than the graph's, and switching to one and back; shared by
  * clean_arm.c and missing_arm.c. */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
 
 #include "base/log.h"
 #include "train/metrics.h"
@@ -40,12 +40,6 @@ void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b)
 
 /* ---- trials -------------------------------------------------------------- */
 
-int64_t consm_warm_up(const struct config *c)
-{
-    int64_t warmup = c->warmup > 0 ? c->warmup : 1;
-    return c->epochs < warmup ? c->epochs : warmup;
-}
-
 /* A GNN alone, with drawn parameters. */
 static consm_status open_gnn(struct session **out, struct session *s, const struct config *c,
                              const struct problem *problem)
@@ -53,7 +47,7 @@ static consm_status open_gnn(struct session **out, struct session *s, const stru
     consm_status st = CONSM_OK;
     struct train_options options = {
         .seed = s->options.seed, .config = *c, .positive = s->options.positive};
-    options.config.epochs = consm_warm_up(c) + c->gnn_steps;
+    options.config.epochs = race_length(c) + c->gnn_steps;
     options.config.time_budget = 0; /* one clock for all */
     TRY(model_find(&options.model, config_names_backbone[c->backbone]));
     TRY(session_new(out, problem, &options, s->backend));

@@ -372,9 +372,6 @@ consm_status consm_begin_course(struct session *s);
 consm_status consm_note_course(struct session *s);
 consm_status consm_end_course(struct session *s);
 
-/* Updates of a warm-up. */
-int64_t consm_warm_up(const struct config *c);
-
 /* Validation of the current course's warm-up, and of its answers. */
 double consm_warm_best(const struct session *s);
 consm_status consm_mark_answers(struct consm_mark *out, struct session *s);
@@ -456,15 +453,6 @@ bool consm_has_student(const struct session *s);
  * becomes the winner. In checkpoints it is a choice with one candidate. */
 consm_status consm_repeat_student(struct session *s);
 
-/* The options of a candidate's session. */
-consm_status consm_trial_options(struct train_options *out, const struct session *s,
-                                 const struct trial *t);
-
-/* After updates of a candidate: writes a checkpoint when one is due, and stops if the progress
- * function asked for it. */
-consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
-                               int64_t updates, bool stop);
-
 /* ---- with_trees.c: boosted trees beside the candidates ---- */
 
 /* Trains them into s->choice, unless they take no part or a checkpoint has them. Offers them to an
@@ -518,16 +506,6 @@ double consm_labels_a_class(const struct problem *p);
 
 /* On graphs with more entries half as many candidates continue. */
 #define CONSM_MILLION_ENTRIES 1000000
-
-/* Whether to validate after that update of the warm-up; and whether the warm-up is over because
- * nothing better was found for long. */
-bool consm_looks(const struct config *c, int64_t update);
-bool consm_idle(const struct config *c, const struct learner *l);
-
-/* Takes at least one step of a trial of session s; on a card all up to the next validation or
- * `until`, without waiting in between. */
-consm_status consm_step_on(int64_t *updates, double *loss, struct session *trial, int64_t until,
-                           const struct session *s);
 
 /* Sets the length of the warm-up: as configured, scaled by the number of labels. */
 void consm_settle_length(struct session *s);

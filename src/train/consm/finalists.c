@@ -2,7 +2,7 @@
  * nodes are too few to rank them. Only those within one standard error of the best take part,
  * at most four. Each trains on every fold for its best number of updates so far. A finalist costs
  * ten short trainings, or five with 100 labels or more. */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
 
 #include "backends/ranks.h"
 #include "train/folds.h"
@@ -125,9 +125,7 @@ consm_status consm_compare_finalists(struct session *s)
     struct candidate_choice *c = s->choice;
     struct folds f = {0};
     double best = c->trial[0].val, error = folds_error(best < 0 ? 0 : best, &s->judge);
-    bool quick = s->options.config.candidates == CANDIDATES_FEW ||
-                 s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
-    TRY(folds_open(&f, s->problem, &s->judge, s->options.seed, quick));
+    TRY(folds_open(&f, s->problem, &s->judge, s->options.seed, race_quick(s)));
     for (int64_t i = 0; i < c->count && !session_late(s); i++) {
         struct trial *t = &c->trial[i];
         if (!t->diverged && t->val >= best - error && !t->folded)

@@ -7,7 +7,7 @@
  * fifths of the warm-up continues, and goes through the rounds if it validates as well as the
  * previous warm-up. The result must validate better than the previous one.
  */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
 
 #include "train/edge_trust.h"
 #include <math.h>
@@ -98,7 +98,7 @@ static consm_status choose_trial(struct consm_attempt *best, struct session *s)
     struct edge_trust found = {0};
     struct trust trust;
     int count = forced(c) ? 1 : SHARES;
-    int64_t whole = consm_warm_up(c), part = (int64_t)(FIRST_PART * (double)whole);
+    int64_t whole = race_length(c), part = (int64_t)(FIRST_PART * (double)whole);
     TRY(consm_store_trust(&trust, s));
     TRY(session_suggest(&found, s, INT64_MAX)); /* leaves matching coefficients in own->w */
     TRY(consm_call_witnesses(&trust, s));

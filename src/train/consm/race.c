@@ -12,78 +12,10 @@
 #include "base/clock.h"
 #include "base/threads.h"
 #include <stdio.h>
-#include <string.h>
-
-/* The rungs: after a share of the whole length, and a minimum of updates, this many candidates
- * stay. The first, at five updates, only measures the time of each, to estimate the total. Those
- * that stay after the third are trained to the end. Learned offline (studies/portfolio): leaving 8
- * at a fifth and 4 at two fifths costs less than a tenth of a point; shorter rungs cost more;
- * brackets for slow starters gained nothing. Half as many stay if the user asked for few candidates
- * or the graph is large. */
-static const struct {
-    double share;
-    int64_t least, stay;
-} rungs[RACE_RUNGS] = {{0, 5, CONSM_CANDIDATES}, {0.2, 60, 8}, {0.4, 120, 4}, {1, 1, 1}, {1, 1, 1}};
-
-/* Validates only every LOOK_EVERY updates until the last tenth: validation costs almost as much as
- * an update, and the best come late. The warm-up of a given backbone does the same, so that naming
- * the chosen backbone repeats a run to the bit. */
-enum { LOOK_EVERY = 5 };
-
-/* A candidate gets the warm-up's number of updates, at least one. */
-int64_t race_length(const struct config *c)
-{
-    int64_t warmup = c->warmup > 0 ? c->warmup : 1;
-    return c->epochs < warmup ? c->epochs : warmup;
-}
-
-/* Rare classes are found late: with a metric other than accuracy no candidate is dropped before two
- * fifths. */
-int64_t race_updates(const struct config *c, int rung)
-{
-    int64_t whole = race_length(c), least = rungs[rung].least;
-    double share = rungs[rung].share;
-    if (rung > 0 && c->metric != METRIC_ACCURACY && c->metric != METRIC_AUTO) {
-        share *= 2;
-        least *= 2;
-    }
-    int64_t part = (int64_t)(share * (double)whole);
-    part = part > least ? part : least;
-    return part < whole ? part : whole;
-}
-
-int64_t race_stay(const struct session *s, int rung)
-{
-    bool quick = s->options.config.candidates == CANDIDATES_FEW ||
-                 s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
-    return quick && rung > 0 ? (rungs[rung].stay + 1) / 2 : rungs[rung].stay;
-}
-
-/* A candidate is finished if nothing was better for a quarter of the whole length, and at least 100
- * updates; so is the warm-up of a given backbone. */
-bool consm_idle(const struct config *c, const struct learner *l)
-{
-    int64_t patience = race_length(c) / 4;
-    return l->best_step > 0 && l->steps - l->best_step >= (patience > 100 ? patience : 100);
-}
-
-bool consm_looks(const struct config *c, int64_t update)
-{
-    int64_t whole = race_length(c);
-    return update % LOOK_EVERY == 0 || update > whole - whole / 10 || update == whole;
-}
-
-consm_status race_choose(struct config *c, int64_t i, const bool *given)
-{
-    if (c->backbone == BACKBONE_AUTO)
-        return consm_apply_candidate(c, i, given);
-    c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
-    return CONSM_OK;
-}
 
 /* ---- tracks -------------------------------------------------------------- */
 
-/* Bytes that a candidate's values take at most, roughly: it has some thousand numbers a node. */
+/* Bytes that a candidate's values take, roughly, at most: four thousand numbers a node. */
 static size_t candidate_bytes(const struct problem *p)
 {
     enum { NUMBERS = 4096 };
@@ -97,15 +29,14 @@ static int count_tracks(const struct race *r)
 {
     const struct session *s = r->s;
     const struct backend *b = s->backend;
-    enum { HOST_BYTES = 1 << 30 };
-    size_t room = r->room > 0 ? r->room / 2 : (size_t)2 * HOST_BYTES;
-    size_t fit = room / candidate_bytes(s->problem);
+    const size_t host_bytes = (size_t)2 << 30, room = r->room > 0 ? r->room / 2 : host_bytes;
+    const size_t fit = room / candidate_bytes(s->problem);
     int64_t count = r->room > 0 ? team_size(b->host) : team_size(b->host) / 4;
     if (!b->kind->another || s->problem->graph->partition)
         return 1;
     count = count > CONSM_TRACKS ? CONSM_TRACKS : count;
     count = count > r->of->count ? r->of->count : count;
-    return fit < (size_t)count ? (fit > 1 ? (int)fit : 1) : (int)count;
+    return (int)(fit < (size_t)count ? (int64_t)fit : count);
 }
 
 /* Opens the tracks of a session, or none: candidates then train on the session's backend. */
@@ -161,7 +92,7 @@ static double share_of(const struct race *r)
     for (int64_t i = 0; i < r->of->count; i++)
         course[i] = r->of->trial[i].course;
     for (int k = 0; k < RACE_RUNGS; k++)
-        way[k] = (struct outlook_rung){race_updates(c, k), LOOK_EVERY, race_stay(r->s, k)};
+        way[k] = (struct outlook_rung){race_updates(c, k), RACE_LOOK_EVERY, race_stay(r->s, k)};
     double left = outlook_choice(course, r->of->count, way, RACE_RUNGS);
     left /= own->tracks.count > 1 ? own->tracks.count : 1;
     outlook_choose(&own->outlook, course, r->of->count);

@@ -10,6 +10,30 @@
  * winner only. */
 enum { RACE_RUNGS = 5, FINAL_RUNG = 3, WINNER_RUNG = 4 };
 
+enum { RACE_LOOK_EVERY = 5 }; /* updates from one validation to the next */
+
+/* ---- rungs.c ---- */
+
+/* Updates of a warm-up, which a candidate gets in all; and up to a rung. */
+int64_t race_length(const struct config *c);
+int64_t race_updates(const struct config *c, int rung);
+
+/* Whether the user asked for few candidates, or the graph is large; and how many stay after a rung.
+ */
+bool race_quick(const struct session *s);
+int64_t race_stay(const struct session *s, int rung);
+
+/* Applies configuration i: a candidate, or the given backbone with features as stored, then
+ * row-normalised. */
+consm_status race_choose(struct config *c, int64_t i, const bool *given);
+
+/* Whether to validate after that update of the warm-up; and whether the warm-up is over because
+ * nothing better was found for long. */
+bool consm_looks(const struct config *c, int64_t update);
+bool consm_idle(const struct config *c, const struct learner *l);
+
+/* ---- race.c ---- */
+
 /* The race of a session. Candidates that train side by side share its choice: the lock guards it,
  * and with it the session's callbacks. */
 struct race {
@@ -30,17 +54,6 @@ struct race {
 consm_status race_open(struct race *r, struct session *s);
 void race_close(struct race *r);
 
-/* Updates of a candidate that is trained to the end; and up to a rung. */
-int64_t race_length(const struct config *c);
-int64_t race_updates(const struct config *c, int rung);
-
-/* How many candidates stay after a rung. */
-int64_t race_stay(const struct session *s, int rung);
-
-/* Applies configuration i: a candidate, or the given backbone with features as stored, then
- * row-normalised. */
-consm_status race_choose(struct config *c, int64_t i, const bool *given);
-
 /* Trains the remaining candidates up to a rung, in any order: each gets the same numbers as alone.
  * Those that the clock leaves out have no validation. */
 consm_status race_climb(struct race *r, int rung);
@@ -52,6 +65,20 @@ void race_leave(struct race *r, struct trial *t, struct session *trial);
 /* A new session of a candidate, with the trial's numbers. */
 consm_status race_new_trial(struct session **out, struct session *s, const struct problem *problem,
                             const struct trial *t, struct backend *backend);
+
+/* The options of a candidate's session. */
+consm_status consm_trial_options(struct train_options *out, const struct session *s,
+                                 const struct trial *t);
+
+/* Takes at least one step of a trial of session s; on a card all up to the next validation or
+ * `until`, without waiting in between. */
+consm_status consm_step_on(int64_t *updates, double *loss, struct session *trial, int64_t until,
+                           const struct session *s);
+
+/* After updates of a candidate: writes a checkpoint when one is due, and stops if the progress
+ * function asked for it. */
+consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
+                               int64_t updates, bool stop);
 
 /* Trains one candidate up to that number of updates and reports every validation. */
 consm_status race_train(struct race *r, struct trial *t, struct session *trial, int64_t until);

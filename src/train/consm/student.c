@@ -8,7 +8,7 @@
  * other label is read. If the student was taken, its votes also teach networks trained from scratch
  * later: those over other edges (clean_trial.c) and a refit on all labels.
  */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
 #include "train/folds.h"
 
 #include <math.h>
@@ -219,7 +219,6 @@ bool consm_has_student(const struct session *s)
     const struct config *c = &s->options.config;
     enum config_metric by = s->judge.metric;
     bool counts = by == METRIC_ACCURACY || by == METRIC_MACRO_F1 || by == METRIC_BALANCED_ACCURACY;
-    return c->student == STUDENT_YES && c->backbone == BACKBONE_AUTO && counts &&
-           c->candidates != CANDIDATES_FEW && !s->problem->graph->partition &&
-           s->problem->graph->nnz <= CONSM_MILLION_ENTRIES;
+    return c->student == STUDENT_YES && c->backbone == BACKBONE_AUTO && counts && !race_quick(s) &&
+           !s->problem->graph->partition;
 }
