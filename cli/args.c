@@ -1,6 +1,8 @@
 /* Parses flags by a verb's table, and reports errors. */
 #include "args.h"
 
+#include "progress.h"
+
 #include "base/nearest.h"
 #include "base/utf8.h"
 
@@ -174,5 +176,7 @@ int args_status(const struct args *args, consm_status st)
     bool typed = st == CONSM_EINVAL || st == CONSM_ENOTFOUND;
     /* Already cleaned; it may be a list of faults, one a line. */
     fprintf(stderr, "consm %s: %s\n", args->command->name, consm_errmsg());
+    if (st == CONSM_ECANCEL && progress_stopped())
+        return EXIT_INTERRUPTED;
     return typed ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -59,8 +59,8 @@ int args_double(const struct args *args, const char *name, double min, double ma
 int args_fail(const struct args *args, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Prints the library's message; EXIT_USAGE for values that the user typed, EXIT_FAILED otherwise.
- */
+/* Prints the library's message. EXIT_USAGE for values that the user typed, EXIT_INTERRUPTED after
+ * Ctrl-C, EXIT_FAILED otherwise. */
 int args_status(const struct args *args, consm_status st);
 
 /* The known word nearest to a misspelt one, or NULL if none is near. */

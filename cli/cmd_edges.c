@@ -47,12 +47,11 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
     fprintf(out, "%s, %lld kept (score >= %.3f)\n", COUNTED(scores->edges, "edge"), (long long)kept,
             scores->threshold);
     if (isfinite(q->f1))
-        fprintf(
-            out,
-            "compared with the labels of %s: F1 %.3f (keeping as many edges as truly join the same "
-            "class; chance %.3f), AUC "
-            "%.3f, calibration error %.3f\n",
-            COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
+        fprintf(out,
+                "compared with the labels of %s: F1 %.3f (keeping the true number of edges within "
+                "a class; "
+                "chance %.3f), AUC %.3f, calibration error %.3f\n",
+                COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
 }
 
 static int run(struct args *args)
@@ -99,7 +98,7 @@ const struct command cmd_edges = {
         "of its 90 % interval (ConSM only). Edges with a score of 0.5 or more are kept. If these\n"
         "are fewer than the edges expected to join the same class, the threshold is lowered.\n"
         "--witnesses adds the evidence behind each score. If labels are known, the quality of the\n"
-        "scores follows: F1 (keeping as many edges as truly join the same class), AUC, and\n"
+        "scores follows: F1 (keeping the true number of edges within a class), AUC, and\n"
         "calibration error. The quality of scores of a graph in parts (a folder of\n"
         "`consm partition`) is not measured.\n\n"
         "--suggest K writes the K most trusted pairs of unconnected nodes. Candidates are pairs\n"

@@ -155,16 +155,17 @@ static void print_homophily(const struct homophily *h)
                   "information in a neighbour's label, 0 to 1 (Platonov et al. 2023)");
 }
 
-static void print_leak(const struct duplicates *twins, int64_t tests, int64_t splits)
+static void print_leak(const struct duplicates *twins, const char *what, int64_t tests,
+                       int64_t splits)
 {
     if (twins->leaked >= 0)
-        printf("                   %lld of %lld test nodes (%.1f %%) have one among the training "
-               "nodes\n",
-               (long long)twins->leaked, (long long)tests, percent(twins->leaked, tests));
+        printf("                   %lld of %lld test nodes (%.1f %%) have a %s in the training "
+               "set\n",
+               (long long)twins->leaked, (long long)tests, percent(twins->leaked, tests), what);
     if (!isnan(twins->leaked_share) && (splits > 1 || twins->leaked < 0))
-        printf("                   %.1f %% of test nodes have one among the training nodes, over "
+        printf("                   %.1f %% of test nodes have a %s in the training set, over "
                "the %lld stored split%s\n",
-               100 * twins->leaked_share, (long long)splits, splits == 1 ? "" : "s");
+               100 * twins->leaked_share, what, (long long)splits, splits == 1 ? "" : "s");
 }
 
 static void print_split(const struct dataset *d, const struct data_facts *f, const char *spec)
@@ -179,10 +180,10 @@ static void print_split(const struct dataset *d, const struct data_facts *f, con
         printf("  split %-10s %12s  %s\n", spec, "", text);
     }
     print_row("twins", f->twins.nodes, "nodes with the same neighbours and features as another");
-    print_leak(&f->twins, f->split_size[SPLIT_TEST], d->splits);
+    print_leak(&f->twins, "twin", f->split_size[SPLIT_TEST], d->splits);
     print_row("copies", f->copies.nodes,
               "nodes with the same stored neighbours and label as another");
-    print_leak(&f->copies, f->split_size[SPLIT_TEST], d->splits);
+    print_leak(&f->copies, "copy", f->split_size[SPLIT_TEST], d->splits);
 }
 
 /* Text after a label, wrapped before column 80. */

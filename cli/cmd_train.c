@@ -380,8 +380,7 @@ static int finish(struct training *t, consm_status st)
                          "--resume --device cpu",
                          consm_errmsg(), shown_folder(t->output.folder), t->output.folder,
                          t->output.folder);
-    int code = args_status(t->args, st);
-    return st == CONSM_ECANCEL && progress_stopped() ? EXIT_INTERRUPTED : code;
+    return args_status(t->args, st);
 }
 
 /* After --from: how many labels have changed. */

@@ -119,7 +119,7 @@ static void put_tail(const struct command *const *commands, const struct command
           "wrong usage; one line says what was expected\n"
           ".TP\n"
           "130\n"
-          "consm train was interrupted, as by Ctrl\\-C\n"
+          "train, study or bench was interrupted, for example by Ctrl\\-C\n"
           ".SH SEE ALSO\n",
           stdout);
     if (verb)

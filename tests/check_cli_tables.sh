@@ -44,7 +44,7 @@ month june 'seit;umsatz;land;kunde;betrug' \
     'print (i % 11 ? since : "") ";" amount ";" (i == 3 ? "ZZ" : land) ";u" i ";" (bad ? "ja" : "nein")'
 expect 0 "u10,ja" predict "$work/model/model.safetensors" "$work/june" "${columns[@]}"
 said 'warning: column land: 1 cell with a value that did not occur in training, such as "ZZ"'
-said "warning: column seit: 19 cells without a value (none in training)"
+said "warning: column seit: 19 cells without a value, filled with "
 expect 0 '"accuracy": ' evaluate "$work/model/model.safetensors" "$work/june" "${columns[@]}" --json
 expect 0 "land=XY" explain "$work/model/model.safetensors" "$work/june" u10 "${columns[@]}"
 # The model remembers the names of columns: no verb needs them again, and a typed flag wins.

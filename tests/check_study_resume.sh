@@ -28,9 +28,11 @@ for signal in KILL KILL INT; do
         sleep 0.02
     done
     kill -s "$signal" "$process" 2>/dev/null || true
-    wait "$process" 2>/dev/null || true
+    code=0
+    wait "$process" 2>/dev/null || code=$?
     cp "$folder/killed/runs.jsonl" "$folder/kept-$signal"
 done
+[ "$code" = 130 ] || fail "the exit code after SIGINT is $code, not 130"
 printf '{"key":"torn' >> "$folder/killed/runs.jsonl" # what a power cut in mid-line leaves
 "${bench[@]}" -o "$folder/killed" --jobs 2 > "$folder/killed.txt" 2> "$folder/killed.err"
 grep -q "already finished" "$folder/killed.err" || fail "nothing was found finished"

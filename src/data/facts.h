@@ -12,7 +12,7 @@
 enum { FACTS_BUCKETS = 32, FACTS_QUANTILES = 7 };
 extern const double facts_quantile[FACTS_QUANTILES]; /* 0, .25, .5, .75, .9, .99, 1 */
 
-/* Nodes that look alike, and how many test nodes have one among the training nodes. */
+/* Nodes that look alike, and how many test nodes have such a node in the training set. */
 struct duplicates {
     int64_t nodes;  /* nodes with at least one duplicate */
     int64_t leaked; /* test nodes of the given split with a duplicate that trains; -1: no split */

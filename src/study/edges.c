@@ -125,7 +125,7 @@ struct measure {
 
 static const struct measure measures[] = {
     {"edges-f1",
-     "Edge F1 if as many edges are trusted as join the same class, all edges between labelled "
+     "Edge F1 of the top k edges (k = number of edges within a class), all edges between labelled "
      "nodes",
      "f1", false, false},
     {"edges-auc", "ROC-AUC, edges with a test node", "auc_test", false, false},
@@ -292,8 +292,8 @@ static consm_status edges_render(struct report *r, const struct study_view *v)
     struct judge row[EDGES_ROWS];
     report_section(r, "Edges (RQ2)",
                    "Can a model tell edges within a class from edges between classes? As in the "
-                   "paper, F1 trusts as many edges as truly join the same class, a number that "
-                   "only an oracle knows. Every table says which edges it measures.");
+                   "paper, F1 trusts the top k edges, where k is the true number of edges within a "
+                   "class. Only an oracle knows k. Every table says which edges it measures.");
     if (edges_rows(row, v->options, false) == 0)
         return CONSM_OK;
     for (int k = 0; k < options_splits(v->options); k++) {

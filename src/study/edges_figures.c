@@ -36,7 +36,7 @@ consm_status edges_bars(struct report *r, const struct study_view *v)
         group[s] = view_dataset_title(o->dataset[s], title[s]);
     struct bar_chart chart = {
         .words = {"edges-f1-bars", "Edge F1 of all methods",
-                  "As many edges are trusted as truly join the same class (⌊hE⌋).",
+                  "F1 of the top k edges, k = ⌊hE⌋, the number of edges within a class.",
                   "95 % confidence interval of the mean over the seeds (Student's t)"},
         .y = {.label = "Edge F1", .from_zero = true},
         .group_label = "Dataset",

@@ -209,8 +209,8 @@ static consm_status add_table(struct report *r, const struct study_view *v, bool
                         "between labelled nodes, calibration error on edges with a test node"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Per class", TABLE_RIGHT, "labels per class; at most half of a class");
-    table_column(t, "Train", TABLE_RIGHT, "number of training labels");
-    table_column(t, "Validate", TABLE_RIGHT, "number of validation labels");
+    table_column(t, "Training labels", TABLE_RIGHT, NULL);
+    table_column(t, "Validation labels", TABLE_RIGHT, NULL);
     for (int c = 0; c < columns; c++)
         table_column(t, accuracy ? view_model_title(model[c]) : shown[c].title, TABLE_RIGHT, NULL);
     for (int i = 0; i < o->datasets * NUMBERS; i++) {

@@ -103,7 +103,7 @@ static consm_status add_figures(struct report *r, const struct zeta_result *z, c
     view_printf(&head, "%s: edge F1 by ζ", title);
     struct line_chart chart = {
         .words = {name.text, head.text,
-                  "F1 of ConSM's coefficients if as many edges are trusted as join the same class.",
+                  "F1 of ConSM's coefficients: top k edges, k = number of edges within a class.",
                   NULL},
         .x = {.label = "Confidence ratio ζ", .fixed = true, .low = 0, .high = 1},
         .y = {.label = "Edge F1"},

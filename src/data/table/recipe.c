@@ -230,8 +230,8 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
         }
     }
     if (missing > 0 && !rc->blanks)
-        log_warn("column %s: %s without a value (none in training); the value %g is used", rc->name,
-                 COUNTED(missing, "cell"), rc->fill);
+        log_warn("column %s: %s without a value, filled with %g; no value was missing in training",
+                 rc->name, COUNTED(missing, "cell"), rc->fill);
 done:
     return st;
 }
