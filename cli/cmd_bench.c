@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    STUDY_FLAGS,
+    STUDY_FLAGS("5", "consm-bench"),
     SPLIT_FLAGS,
     {"search", "N",
      "try N configurations of every model (its defaults and random ones);\n"
@@ -77,6 +77,7 @@ const struct command cmd_bench = {
         "with significance tests. DIR/runs.jsonl keeps every finished run: if interrupted, the "
         "same\n"
         "command continues where it stopped. DIR/report.html shows all results.\n"
+        "Without DATASET, two csbm graphs (homophily 0.8 and 0.1) are used.\n"
         "A search also writes DIR/best-DATASET, a folder as `consm train -o` writes it, with the\n"
         "model and configuration that have the best validation score: model.safetensors for\n"
         "`consm predict`, config.yaml for `consm train --config`.\n\n"

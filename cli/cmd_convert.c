@@ -10,7 +10,7 @@
 
 static const struct flag flags[] = {
     {"to", "FORMAT",
-     "write " READER_SAVED_NAMES " \n"
+     "write " READER_SAVED_NAMES "\n"
      "(default: from OUT's ending .npz, .safetensors, .graphml, .gexf, .gml, .json; else plain)",
      0},
     DATA_FLAGS,

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"output", "PATH", "write NAME.npz, NAME.safetensors, or a folder of CSV files", 'o'},
+    {"output", "PATH",
+     "write a file (NAME.npz, NAME.safetensors, NAME.graphml, …) or a folder of CSV files", 'o'},
     {"format", "NAME", "output format (default: from the name): " READER_SAVED_NAMES, 0},
     {"nodes", "N", "csbm: number of nodes (1000)", 0},
     {"classes", "N", "csbm: number of classes, all of equal size (4)", 0},
@@ -69,7 +70,8 @@ static int run(struct args *args)
                          "expected karate or csbm, as in `consm generate csbm "
                          "--nodes 5000 -o my.npz`");
     if (!path)
-        return args_fail(args, EXIT_USAGE, "missing -o: NAME.npz, NAME.safetensors or a folder");
+        return args_fail(args, EXIT_USAGE,
+                         "missing -o: a file such as NAME.npz or NAME.graphml, or a folder");
     strcpy(name, args->item[0]);
     if ((code = add_knobs(name, sizeof name, args)))
         return code;

@@ -12,7 +12,7 @@
 static const struct flag flags[] = {
     {"datasets", "LIST",
      "datasets, as in a,b,c (default: those of the paper that are on this machine)", 'd'},
-    STUDY_FLAGS,
+    STUDY_FLAGS("10", "consm-study"),
     SPLIT_FLAGS,
     {"ensemble", "N", "accuracy: add a table of ensembles of N runs of every method", 0},
     {"profiles", NULL,

@@ -5,16 +5,17 @@
 #include "args.h"
 #include "study/study.h"
 
-/* Rows for a verb's table of flags. */
-#define STUDY_FLAGS                                                                                \
-    {"models", "LIST", "models, as in a,b,c (all); `consm models` lists them", 'm'},               \
-        {"seeds", "K", "number of runs of each kind, with seeds 0 … K-1", 0},                      \
-        {"output", "DIR", "folder for runs, report and files; a folder in use is continued", 'o'}, \
-        {"jobs", "N", "runs at the same time (one per processor)", 'j'},                           \
-        {"threads", "N", "threads per run (default: processors / jobs)", 0},                       \
-        {"device", "NAME", "cpu, cuda, cuda:N or auto: a GPU if there is one (cpu)", 0},           \
-    {                                                                                              \
-        "json", NULL, "print one JSON object per finished run and one summary", 0                  \
+/* Rows for a verb's table of flags; seeds and folder are the texts of its defaults. */
+#define STUDY_FLAGS(seeds, folder)                                                             \
+    {"models", "LIST", "models, as in a,b,c (all); `consm models` lists them", 'm'},           \
+        {"seeds", "K", "number of runs of each kind, with seeds 0 … K-1 (" seeds ")", 0},      \
+        {"output", "DIR",                                                                      \
+         "folder for runs, report and files (" folder "); a folder in use is continued", 'o'}, \
+        {"jobs", "N", "runs at the same time (one per processor)", 'j'},                       \
+        {"threads", "N", "threads per run (default: processors / jobs)", 0},                   \
+        {"device", "NAME", "cpu, cuda, cuda:N or auto: a GPU if there is one (cpu)", 0},       \
+    {                                                                                          \
+        "json", NULL, "print one JSON object per finished run and one summary", 0              \
     }
 
 /* Puts the flags that choose runs (models, seeds, split, …) into the options. */

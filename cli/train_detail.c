@@ -88,7 +88,12 @@ static void print_small(const struct training *t)
 void train_print_read(const struct training *t)
 {
     const struct dataset *d = t->prepared->data;
-    printf("  %s, %s%s, %s\n", COUNTED(d->nodes, "node"), COUNTED(d->edges, "edge"),
+    /* Of a graph in parts, a rank knows only its own share of the cleaned graph. */
+    int64_t edges = t->prepared->partition ? d->edges : t->prepared->facts.kept / 2;
+    char stored[64] = "";
+    if (edges != d->edges)
+        snprintf(stored, sizeof stored, " (%lld stored)", (long long)d->edges);
+    printf("  %s, %s%s%s, %s\n", COUNTED(d->nodes, "node"), COUNTED(edges, "edge"), stored,
            d->weight ? " with weights" : "", COUNTED(d->features, "feature"));
     print_columns(d);
     print_classes(d);

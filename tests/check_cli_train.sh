@@ -32,7 +32,12 @@ mkdir "$work/my graph"
     done
 } > "$work/my graph/nodes.csv"
 expect 0 "built 53 structural features" train "$work/my graph" --epochs 60 -o "$work/o"
+grep -q "24 nodes, 49 edges with weights" "$work/out" || fault "the number of edges"
 grep -q "2 of 8 labels held out" "$work/out" || fault "the held-out labels are not stated"
+mkdir "$work/both"
+cp "$work/my graph/nodes.csv" "$work/both"
+awk -F, 'BEGIN { OFS = "," } { print } NR > 1 { print $2, $1, $3 }' "$work/my graph/edges.csv" > "$work/both/edges.csv"
+expect 0 "24 nodes, 49 edges (98 stored) with weights" train "$work/both" -m mlp --epochs 1
 for file in model.safetensors predictions.csv metrics.json config.yaml report.html; do
     [ -s "$work/o/$file" ] || fault "no $file"
 done

@@ -42,7 +42,7 @@ static consm_status add_overview(struct report *r, const struct dataset *d)
     table_column(t, "Item", TABLE_LEFT, NULL);
     table_column(t, "Count", TABLE_RIGHT, NULL);
     add_count(t, "nodes", d->nodes);
-    add_count(t, d->weight ? "edges, with weights" : "edges", d->edges);
+    add_count(t, d->weight ? "stored edges, with weights" : "stored edges", d->edges);
     add_count(t, "features", d->features);
     add_count(t, "nodes with a label", labelled);
     add_count(t, "nodes without a label", d->nodes - labelled);
