@@ -105,9 +105,12 @@ static void claim_consm(struct report *r, const char *title, const struct depths
     size_t used = strlen(detail.text);
     if (isnan(lead))
         snprintf(detail.text + used, sizeof detail.text - used, ".");
+    else if (lead == 0)
+        snprintf(detail.text + used, sizeof detail.text - used,
+                 "; GCN has the same accuracy there.");
     else
         snprintf(detail.text + used, sizeof detail.text - used, "; GCN is %.1f points %s there.",
-                 100 * fabs(lead), lead >= 0 ? "behind" : "ahead");
+                 100 * fabs(lead), lead > 0 ? "behind" : "ahead");
     if (lost.n >= 2)
         report_claim(r, claim.text, lost.interval.high < LITTLE, detail.text);
 }
