@@ -44,9 +44,8 @@ static void add_knob(void *ctx, const struct config_row *row)
     struct json_knobs *knobs = ctx;
     char buffer[32];
     const char *text = config_text(knobs->config, row, buffer);
-    json_object_set_new(knobs->object, row->name,
-                        row->kind == CONFIG_WORD ? json_string(text)
-                                                 : json_loads(text, JSON_DECODE_ANY, NULL));
+    json_t *number = row->kind == CONFIG_WORD ? NULL : json_loads(text, JSON_DECODE_ANY, NULL);
+    json_object_set_new(knobs->object, row->name, number ? number : json_string(text));
 }
 
 static int run(struct args *args)
@@ -74,10 +73,11 @@ const struct command cmd_models = {
     .name = "models",
     .summary = "list the models, their papers and their parameters",
     .usage = "[--json]",
-    .text = "Lists each model with its default parameters. All models also take the training\n"
-            "parameters: --epochs, --lr, --weight-decay, --patience, --normalize-features.\n\n"
-            "  consm models\n"
-            "  consm models --json\n",
+    .text =
+        "Lists each model with its own parameters and their defaults. All models also take the\n"
+        "training parameters, such as --epochs, --lr and --metric (`consm help train`).\n\n"
+        "  consm models\n"
+        "  consm models --json\n",
     .flags = flags,
     .run = run,
 };

@@ -53,6 +53,9 @@ kill -INT $process
 wait $process
 [ $? = 130 ] || fault "Ctrl-C: exit code"
 
+# A parameter whose default is auto is listed like any other.
+"$consm" models --json | grep '"model": "consm"' | grep -q '"zeta": "auto", "rounds": 3' || fault "models --json leaves auto parameters out"
+
 "$consm" help train > "$work/out" || fault "help train"
 for topic in "^training:" "^most models:" "^ConSM: matching module:"; do
     grep -q "$topic" "$work/out" || fault "help train has no topic $topic"

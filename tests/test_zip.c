@@ -281,7 +281,7 @@ static void lies_are_named(void **state)
         {26, 2, 65000, CONSM_EFORMAT, "ends after the end of the file"},
         {second + 24, 4, 501, CONSM_EFORMAT, "inflates to 500 bytes: expected 501"},
         {second + 24, 4, 499, CONSM_EFORMAT, "more than its declared size"},
-        {second + 24, 4, 4000000000, CONSM_EFORMAT, "cannot inflate to that"},
+        {second + 24, 4, 4000000000, CONSM_EFORMAT, "packed bytes cannot inflate to that many"},
         {end + 4, 2, 3, CONSM_EFORMAT, "multi-part"},
         {end + 10, 2, 3, CONSM_EFORMAT, "directory has 3 entries"},
         {end + 10, 2, 5000, CONSM_EFORMAT, "directory has 5000 entries"},

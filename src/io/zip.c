@@ -166,8 +166,10 @@ static consm_status check_member(const struct zip *z, const struct zip_member *m
         return zip_fault(z, at, "member %s: is stored, but has %llu bytes packed and %llu unpacked",
                          m->name, (unsigned long long)m->packed, (unsigned long long)m->size);
     if (m->deflated && m->size / most_inflation > m->packed + 1)
-        return zip_fault(z, at, "member %s: declares %llu bytes, but %llu cannot inflate to that",
-                         m->name, (unsigned long long)m->size, (unsigned long long)m->packed);
+        return zip_fault(
+            z, at,
+            "member %s: declares %llu bytes, but %llu packed bytes cannot inflate to that many",
+            m->name, (unsigned long long)m->size, (unsigned long long)m->packed);
     return CONSM_OK;
 }
 

@@ -109,7 +109,8 @@ consm_status params_follow(struct params *to, struct params *from)
         int other = params_find(from, item->name);
         if (other < 0 || from->item[other].rows != item->rows ||
             from->item[other].cols != item->cols)
-            TRY(status_fail(CONSM_EPROGRAM, "the other parameters have no %s of the same shape",
+            TRY(status_fail(CONSM_EPROGRAM,
+                            "the parameters to copy from have no %s of the same shape",
                             item->name));
         memcpy(target + item->offset, source + from->item[other].offset,
                (size_t)(item->rows * item->cols) * sizeof *target);

@@ -255,7 +255,7 @@ node reshape(struct program *p, node x, int64_t rows, int64_t cols)
     if (!node_good(p, x))
         return POISON;
     if (rows * cols != ROWS(p, x) * COLS(p, x))
-        return program_fault(p, "reshape: %lld x %lld to %lld x %lld: expected as many elements",
+        return program_fault(p, "reshape: %lld x %lld to %lld x %lld: expected equal products",
                              (long long)ROWS(p, x), (long long)COLS(p, x), (long long)rows,
                              (long long)cols);
     return RECORD(p, .op = OP_RESHAPE, .rows = rows, .cols = cols, .src = {x}, .sources = 1);
@@ -332,7 +332,7 @@ node expand(struct program *p, node x, int64_t rows, int64_t cols)
         return POISON;
     if ((ROWS(p, x) != 1 && ROWS(p, x) != rows) || (COLS(p, x) != 1 && COLS(p, x) != cols))
         return program_fault(
-            p, "expand: %lld x %lld to %lld x %lld: expected sizes of 1, or equal ones",
+            p, "expand: %lld x %lld to %lld x %lld: each size must be 1 or stay the same",
             (long long)ROWS(p, x), (long long)COLS(p, x), (long long)rows, (long long)cols);
     return RECORD(p, .op = OP_EXPAND, .rows = rows, .cols = cols, .src = {x}, .sources = 1);
 }

@@ -45,7 +45,8 @@ node nll(struct program *p, node x, const struct index *rows, const int32_t *lab
         return POISON;
     if (!rows || rows->targets != ROWS(p, x) || rows->count < 1)
         return program_fault(
-            p, "nll: %lld labelled rows of %lld: expected at least one, of the same matrix",
+            p,
+            "nll: %lld labelled rows, %lld rows in all: expected an index of these rows, not empty",
             rows ? (long long)rows->count : 0LL, (long long)ROWS(p, x));
     for (int64_t k = 0; k < rows->count; k++)
         if (label[rows->row[k]] < 0 || label[rows->row[k]] >= COLS(p, x))

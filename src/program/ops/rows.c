@@ -35,7 +35,7 @@ static node segment(struct program *p, enum op op, const char *name, node x,
     if (!node_good(p, x))
         return POISON;
     if (!index || index->count != ROWS(p, x))
-        return program_fault(p, "%s: %lld rows and an index of %lld: expected as many", name,
+        return program_fault(p, "%s: %lld rows, index of %lld: expected equal numbers", name,
                              (long long)ROWS(p, x), index ? (long long)index->count : 0LL);
     return RECORD(p, .op = op, .rows = index->targets, .cols = COLS(p, x), .src = {x}, .sources = 1,
                   .attr = {.index = index});
@@ -108,8 +108,8 @@ node nearest(struct program *p, node x, node y)
         return POISON;
     if (COLS(p, x) != COLS(p, y) || ROWS(p, y) < 1)
         return program_fault(p,
-                             "nearest: points of %lld columns, %lld references of %lld: expected "
-                             "equal columns and a reference",
+                             "nearest: points have %lld columns, the %lld references have %lld: "
+                             "expected equal numbers, and at least one reference",
                              (long long)COLS(p, x), (long long)ROWS(p, y), (long long)COLS(p, y));
     return RECORD(p, .op = OP_NEAREST, .rows = ROWS(p, x), .cols = 1, .src = {x, y}, .sources = 2);
 }

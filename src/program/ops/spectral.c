@@ -38,10 +38,11 @@ node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, 
                              (long long)ROWS(p, values), (long long)COLS(p, values),
                              s ? (long long)s->nnz : 0LL);
     if (rank < 1 || rank > SPECTRAL_MAX - SPECTRAL_EXTRA || iterations < 1)
-        return program_fault(p,
-                             "nuclear: rank %lld in %lld iterations: expected 1 to %d in 1 or "
-                             "more",
-                             (long long)rank, (long long)iterations, SPECTRAL_MAX - SPECTRAL_EXTRA);
+        return program_fault(
+            p,
+            "nuclear: rank %lld, %lld iterations: expected a rank from 1 to %d and "
+            "at least one iteration",
+            (long long)rank, (long long)iterations, SPECTRAL_MAX - SPECTRAL_EXTRA);
     if (!program_transpose_entries(p, s))
         return POISON;
     return RECORD(p, .op = OP_NUCLEAR, .rows = 1, .cols = 1, .src = {values}, .sources = 1,

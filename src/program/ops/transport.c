@@ -8,8 +8,8 @@ node distances(struct program *p, node x, node y)
         return POISON;
     if (COLS(p, x) != COLS(p, y) || ROWS(p, y) < 1)
         return program_fault(p,
-                             "distances: points of %lld columns, %lld references of %lld: expected "
-                             "equal columns and a reference",
+                             "distances: points have %lld columns, the %lld references have %lld: "
+                             "expected equal numbers, and at least one reference",
                              (long long)COLS(p, x), (long long)ROWS(p, y), (long long)COLS(p, y));
     return RECORD(p, .op = OP_DISTANCES, .rows = ROWS(p, x), .cols = ROWS(p, y), .src = {x, y},
                   .sources = 2);

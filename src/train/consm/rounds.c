@@ -492,8 +492,7 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
 {
     const struct consm *own = s->own;
     if (!own)
-        return status_fail(CONSM_EINVAL, "edge coefficients exist only right after training: a "
-                                         "saved model has no matching module");
+        return status_fail(CONSM_EINVAL, "consm has edge coefficients only right after training");
     memcpy(w, own->w, (size_t)edges->count * sizeof *w);
     return CONSM_OK;
 }
