@@ -6,7 +6,7 @@
 #include "edges_output.h"
 #include "model_args.h"
 
-#include "app/objects.h"
+#include "base/status.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +60,7 @@ static int run(struct args *args)
     struct model_args m;
     struct consm_edge_scores *scores = NULL;
     struct edges_quality quality;
+    struct consm_dataset_info info = {.size = sizeof info};
     bool to_file = args_has(args, "output");
     int64_t most = 0;
     int code = args_int(args, "suggest", 1, INT32_MAX, &most);
@@ -73,7 +74,8 @@ static int run(struct args *args)
         goto done;
     }
     TRY(consm_score_edges_on(&scores, m.model, m.data, m.device, m.threads));
-    if (m.data->data->rows) { /* no process has all scores */
+    TRY(consm_dataset_info(&info, m.data));
+    if (info.in_parts) { /* no process has all scores */
         TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv"),
                         args_has(args, "witnesses")));
         goto done;

@@ -5,7 +5,8 @@
 #include "model_args.h"
 #include "shown.h"
 
-#include "app/model_json.h"
+#include "app/metrics_json.h"
+#include "base/status.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,8 +62,11 @@ static void print_figures(const struct model_args *m, const struct consm_metrics
                           const struct consm_metrics *new, const struct consm_metrics *seen)
 {
     const struct consm_metrics *shown_classes = new &&new->nodes > 0 ? new : all;
-    bool same =
-        m->data->data->sha256[0] && strcmp(m->data->data->sha256, m->model->data_sha256) == 0;
+    struct consm_model_info model = {.size = sizeof model};
+    struct consm_dataset_info data = {.size = sizeof data};
+    bool same = consm_model_info(&model, m->model) == CONSM_OK &&
+                consm_dataset_info(&data, m->data) == CONSM_OK && data.sha256[0] &&
+                strcmp(data.sha256, model.data_sha256) == 0;
     if (new && seen->nodes > 0) {
         printf("the model was trained or validated on %lld of %lld labelled %s; new to it: %lld\n",
                (long long)seen->nodes, (long long)all->nodes, all->nodes == 1 ? "node" : "nodes",
@@ -95,7 +99,7 @@ static void add_part(struct text *t, const char *name, const struct consm_metric
 {
     text_printf(t, ", \"%s\": ", name);
     if (x)
-        metrics_to_json(t, (const struct metrics *)x, model);
+        metrics_to_json(t, x, model);
     else
         text_add(t, "null");
 }
@@ -106,7 +110,7 @@ static consm_status print_json(const struct model_args *m, const struct consm_me
 {
     consm_status st = CONSM_OK;
     struct text t = {0};
-    metrics_to_json(&t, (const struct metrics *)all, m->model);
+    metrics_to_json(&t, all, m->model);
     TRY(text_status(&t));
     t.length--; /* the last brace */
     add_part(&t, "new", new, m->model);
@@ -119,38 +123,35 @@ done:
     return st;
 }
 
-static consm_status measure(struct metrics *out, const struct model_args *m,
-                            const struct consm_prediction *p, enum consm_which which)
-{
-    return p->seen || which == CONSM_ALL_NODES
-               ? model_evaluate(out, m->model, p, m->data->data, which)
-               : CONSM_OK;
-}
-
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
     struct model_args m;
     struct consm_prediction *p = NULL;
-    struct metrics all = {0}, new = {0}, seen = {0};
+    struct consm_metrics *all = NULL, *new = NULL, *seen = NULL;
+    struct consm_dataset_info info = {.size = sizeof info};
     int code = model_args_open(&m, args, NULL, false);
     if (code)
         return code;
     TRY(consm_predict_on(&p, m.model, m.data, m.device, m.threads));
-    TRY(measure(&all, &m, p, CONSM_ALL_NODES));
-    TRY(measure(&new, &m, p, CONSM_NEW_NODES));
-    TRY(measure(&seen, &m, p, CONSM_SEEN_NODES));
-    if (all.all.nodes == all.all.foreign)
+    TRY(consm_evaluate_prediction(&all, m.model, p, m.data, CONSM_ALL_NODES));
+    if (p->seen) {
+        TRY(consm_evaluate_prediction(&new, m.model, p, m.data, CONSM_NEW_NODES));
+        TRY(consm_evaluate_prediction(&seen, m.model, p, m.data, CONSM_SEEN_NODES));
+    }
+    if (all->nodes == all->foreign) {
+        TRY(consm_dataset_info(&info, m.data));
         TRY(status_fail(CONSM_EINVAL, "%s: no node has a label of a class that the model knows",
-                        m.data->data->name));
+                        info.name));
+    }
     if (args_has(args, "json"))
-        TRY(print_json(&m, &all.all, p->seen ? &new.all : NULL, p->seen ? &seen.all : NULL));
+        TRY(print_json(&m, all, new, seen));
     else
-        print_figures(&m, &all.all, p->seen ? &new.all : NULL, p->seen ? &seen.all : NULL);
+        print_figures(&m, all, new, seen);
 done:
-    metrics_free(&all);
-    metrics_free(&new);
-    metrics_free(&seen);
+    consm_metrics_free(all);
+    consm_metrics_free(new);
+    consm_metrics_free(seen);
     consm_prediction_free(p);
     model_args_close(&m);
     return st < 0 ? args_status(args, st) : EXIT_DONE;

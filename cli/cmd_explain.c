@@ -103,12 +103,11 @@ done:
 }
 
 static consm_status print_neighbours(const struct consm_explanation *e, const struct model_args *m,
-                                     int64_t top)
+                                     bool weighted, int64_t top)
 {
     consm_status st = CONSM_OK;
     struct table *t = NULL;
     char buffer[24], name[SHOWN];
-    bool weighted = m->data->data->weight != NULL;
     if (e->neighbours == 0)
         return CONSM_OK;
     TRY(new_table(&t, "neighbour"));
@@ -138,12 +137,11 @@ done:
 }
 
 static consm_status print_edges(const struct consm_explanation *e, const struct model_args *m,
-                                int64_t top)
+                                bool weighted, int64_t top)
 {
     consm_status st = CONSM_OK;
     struct table *t = NULL;
     char id[24], from[SHOWN], to[SHOWN], both[2 * SHOWN + 8];
-    bool weighted = m->data->data->weight != NULL;
     if (e->edges == 0)
         return CONSM_OK;
     TRY(new_table(&t, "edge"));
@@ -178,8 +176,10 @@ static consm_status print_people(const struct consm_explanation *e, const struct
 {
     consm_status st = CONSM_OK;
     struct consm_model_info info = {.size = sizeof info};
+    struct consm_dataset_info data = {.size = sizeof data};
     char buffer[24], class[SHOWN], name[SHOWN];
     TRY(consm_model_info(&info, m->model));
+    TRY(consm_dataset_info(&data, m->data));
     shown(class, consm_model_class(m->model, e->label, buffer), 0);
     shown(name, consm_node_id(m->data, at, buffer), 0);
     printf("%s: probability of %s %.4f (log-odds %+.3f%s)\n", name, class, (double)e->probability,
@@ -191,8 +191,8 @@ static consm_status print_people(const struct consm_explanation *e, const struct
         "them.\n",
         class, class);
     TRY(print_features(e, m, top));
-    TRY(print_neighbours(e, m, top));
-    TRY(print_edges(e, m, top));
+    TRY(print_neighbours(e, m, data.weighted, top));
+    TRY(print_edges(e, m, data.weighted, top));
     print_tried("features", e->features, e->features_in_reach);
     print_tried("neighbours", e->neighbours, e->neighbours_in_reach);
     print_tried("edges", e->edges, e->edges_in_reach);
@@ -275,31 +275,6 @@ static void print_json(const struct consm_explanation *e, const struct model_arg
               6);
 }
 
-static const char *nth_class(void *ctx, int index)
-{
-    const struct consm_model *m = ctx;
-    return m->class_name && index < m->classes ? m->class_name[index] : NULL;
-}
-
-/* The class that --label names. */
-static int find_label(struct consm_explain_options *how, const struct args *args,
-                      const struct consm_model *m)
-{
-    const char *name = args_get(args, "label");
-    char buffer[24];
-    how->of_label = name != NULL;
-    for (int32_t k = 0; name && k < m->classes; k++)
-        if (strcmp(consm_model_class(m, k, buffer), name) == 0) {
-            how->label = k;
-            return EXIT_DONE;
-        }
-    if (!name)
-        return EXIT_DONE;
-    const char *near = args_nearest(name, nth_class, (void *)m);
-    return args_fail(args, EXIT_USAGE, "--label %s: the model does not know this class%s%s%s", name,
-                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-}
-
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -322,7 +297,8 @@ static int run(struct args *args)
         return code;
     }
     struct consm_explain_options how = {.size = sizeof how, .threads = m.threads, .limit = limit};
-    if ((code = find_label(&how, args, m.model))) {
+    how.of_label = args_has(args, "label");
+    if (how.of_label && (code = model_args_class(&how.label, args, "label", m.model))) {
         model_args_close(&m);
         return code;
     }

@@ -3,14 +3,14 @@
 #include "commands.h"
 #include "data_args.h"
 #include "embeddings_output.h"
-#include "graph_output.h"
 #include "model_args.h"
 #include "nodes_args.h"
 #include "predictions_output.h"
 
-#include "app/objects.h"
+#include "app/graph_output.h"
+#include "app/prepare.h"
+#include "base/alloc.h"
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const struct flag flags[] = {
@@ -42,12 +42,12 @@ static const struct flag flags[] = {
     PARTS_FLAG,
     {0}};
 
-static void print_line(FILE *out, const char *which, const struct metrics *found)
+static void print_line(FILE *out, const char *which, const struct consm_metrics *found)
 {
-    if (found->all.nodes > found->all.foreign)
-        fprintf(out, "accuracy %.4f, macro-F1 %.4f on the %lld %s%s with labels\n",
-                found->all.accuracy, found->all.macro_f1, (long long)found->all.nodes, which,
-                found->all.nodes == 1 ? "node" : "nodes");
+    if (found->nodes > found->foreign)
+        fprintf(out, "accuracy %.4f, macro-F1 %.4f on the %lld %s%s with labels\n", found->accuracy,
+                found->macro_f1, (long long)found->nodes, which,
+                found->nodes == 1 ? "node" : "nodes");
 }
 
 /* Prints the accuracy if there are labels: to standard output if the CSV goes to a file, else only
@@ -56,73 +56,45 @@ static consm_status print_accuracy(const struct model_args *m, const struct cons
                                    bool to_file)
 {
     consm_status st = CONSM_OK;
-    struct metrics found = {0};
+    struct consm_metrics *all = NULL, *new = NULL;
     int64_t seen = 0;
     FILE *out = to_file ? stdout : stderr;
     if (!to_file && !isatty(STDERR_FILENO))
         return CONSM_OK;
-    TRY(model_evaluate(&found, m->model, p, m->data->data, CONSM_ALL_NODES));
+    TRY(consm_evaluate_prediction(&all, m->model, p, m->data, CONSM_ALL_NODES));
     for (int64_t i = 0; p->seen && i < p->nodes; i++)
         seen += p->seen[i];
     if (p->seen)
         fprintf(out, "the model was trained or validated on %lld of %s; new to it: %lld\n",
                 (long long)seen, COUNTED(p->nodes, "node"), (long long)(p->nodes - seen));
-    print_line(out, "", &found);
-    if (p->seen && seen > 0 && found.all.nodes > 0) {
-        metrics_free(&found);
-        TRY(model_evaluate(&found, m->model, p, m->data->data, CONSM_NEW_NODES));
-        print_line(out, "new ", &found);
+    print_line(out, "", all);
+    if (seen > 0 && all->nodes > 0) {
+        TRY(consm_evaluate_prediction(&new, m->model, p, m->data, CONSM_NEW_NODES));
+        print_line(out, "new ", new);
     }
 done:
-    metrics_free(&found);
+    consm_metrics_free(all);
+    consm_metrics_free(new);
     return st;
-}
-
-static const char *nth_class(void *ctx, int index)
-{
-    const struct consm_model *m = ctx;
-    return m->class_name && index < m->classes ? m->class_name[index] : NULL;
 }
 
 /* The class of --threshold and --top; -1: neither was given. */
 static int find_class(int32_t *out, const struct args *args, const struct consm_model *m)
 {
-    const char *name = args_get(args, "class");
-    char buffer[24];
+    struct consm_model_info info = {.size = sizeof info};
     *out = -1;
     if (!args_has(args, "threshold") && !args_has(args, "top"))
-        return name ? args_fail(args, EXIT_USAGE, "--class needs --threshold or --top") : EXIT_DONE;
-    if (!name && !m->decision.made && !m->positive)
-        return args_fail(args, EXIT_USAGE, "--threshold and --top need --class CLASS");
-    if (!name)
-        *out = m->decision.made ? m->decision.positive : m->positive - 1;
-    for (int32_t k = 0; name && k < m->classes; k++)
-        if (strcmp(consm_model_class(m, k, buffer), name) == 0)
-            *out = k;
-    if (*out >= 0)
-        return EXIT_DONE;
-    const char *near = args_nearest(name, nth_class, (void *)m);
-    return args_fail(args, EXIT_USAGE, "--class %s: the model does not know this class%s%s%s", name,
-                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-}
-
-/* Predicts again with the user's threshold instead of the model's. */
-static void decide(struct consm_prediction *p, const struct model_args *m, int32_t class_index,
-                   double threshold)
-{
-    struct decision by = {.made = true, .positive = class_index, .threshold = threshold};
-    m->model->decision = by;
-    for (int64_t i = 0; i < p->nodes; i++) {
-        p->label[i] = metrics_decide(p->probability + i * p->classes, p->classes, &by);
-        p->confidence[i] = p->probability[i * p->classes + p->label[i]];
-    }
-}
-
-static consm_status whole_graph(const struct model_args *m, const char *flag)
-{
-    const struct prepared *prepared;
-    consm_status st = dataset_prepared(&prepared, m->data);
-    return st < 0 ? st : prepare_whole(prepared, flag);
+        return args_has(args, "class")
+                   ? args_fail(args, EXIT_USAGE, "--class needs --threshold or --top")
+                   : EXIT_DONE;
+    if (args_has(args, "class"))
+        return model_args_class(out, args, "class", m);
+    consm_status st = consm_model_info(&info, m);
+    if (st < 0)
+        return args_status(args, st);
+    *out = info.threshold_class >= 0 ? info.threshold_class : info.positive;
+    return *out >= 0 ? EXIT_DONE
+                     : args_fail(args, EXIT_USAGE, "--threshold and --top need --class CLASS");
 }
 
 static consm_status write_graph(const char *path, const struct model_args *m,
@@ -132,7 +104,7 @@ static consm_status write_graph(const char *path, const struct model_args *m,
     struct consm_edge_scores *scores = NULL;
     if (!path)
         return CONSM_OK;
-    TRY(whole_graph(m, "--graph"));
+    TRY(dataset_whole(m->data, "--graph"));
     TRY(consm_score_edges_on(&scores, m->model, m->data, m->device, m->threads));
     TRY(graph_output_write(path, m->model, prediction, scores, m->data));
 done:
@@ -190,12 +162,12 @@ static int run(struct args *args)
     if (args_has(args, "graph"))
         TRY(graph_output_check(args_get(args, "graph"))); /* before the work */
     TRY(embeddings_check(args_get(args, "embeddings")));
+    if (args_has(args, "threshold"))
+        TRY(consm_model_set_threshold(m.model, style.ranked, threshold));
     TRY(predict(&prediction, &asked, args, &m));
     style.node = asked;
     if (style.ranked >= 0)
-        TRY(whole_graph(&m, "--threshold and --top"));
-    if (args_has(args, "threshold"))
-        decide(prediction, &m, style.ranked, threshold);
+        TRY(dataset_whole(m.data, "--threshold and --top"));
     if (top) {
         TRY(predictions_rank(&order, prediction, style.ranked));
         style.order = order;

@@ -1,11 +1,12 @@
 /* Writes and measures trust scores. */
 #include "edges_output.h"
 
-#include "app/objects.h"
 #include "backends/ranks.h"
+#include "base/alloc.h"
 #include "io/file.h"
 #include "report/text.h"
 #include "stats/stats.h"
+#include "train/edge_trust.h"
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +110,9 @@ consm_status edges_write(const char *path, const struct consm_edge_scores *score
     struct text t = {.safe_csv = safe};
     struct scored *block = NULL;
     int64_t count;
-    int ranks = data->data->rows ? ranks_size() : 1;
+    struct consm_dataset_info info = {.size = sizeof info};
+    TRY(consm_dataset_info(&info, data));
+    int ranks = info.in_parts ? ranks_size() : 1;
     TRY(file_create(&w, path));
     text_add(&t, "source,target,score,kept,low,high");
     for (int k = 0; k < columns; k++)

@@ -2,6 +2,7 @@
 #include "model_args.h"
 
 #include "data_args.h"
+#include <string.h>
 
 int model_args_open(struct model_args *out, const struct args *args, const char *file,
                     bool attributes)
@@ -37,4 +38,35 @@ void model_args_close(struct model_args *m)
     consm_dataset_free(m->data);
     consm_model_free(m->model);
     *m = (struct model_args){0};
+}
+
+/* Classes without names are not suggested. */
+static const char *nth_class(void *ctx, int index)
+{
+    const struct consm_model *model = ctx;
+    struct consm_model_info info = {.size = sizeof info};
+    char number[24];
+    if (consm_model_info(&info, model) < 0 || index >= info.classes)
+        return NULL;
+    const char *name = consm_model_class(model, index, number);
+    return name == number ? NULL : name;
+}
+
+int model_args_class(int32_t *out, const struct args *args, const char *flag,
+                     const struct consm_model *model)
+{
+    const char *name = args_get(args, flag);
+    struct consm_model_info info = {.size = sizeof info};
+    char number[24];
+    consm_status st = consm_model_info(&info, model);
+    if (st < 0)
+        return args_status(args, st);
+    for (int32_t k = 0; k < info.classes; k++)
+        if (strcmp(consm_model_class(model, k, number), name) == 0) {
+            *out = k;
+            return EXIT_DONE;
+        }
+    const char *near = args_nearest(name, nth_class, (void *)model);
+    return args_fail(args, EXIT_USAGE, "--%s %s: the model does not know this class%s%s%s", flag,
+                     name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }

@@ -19,4 +19,8 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
                     bool attributes);
 void model_args_close(struct model_args *m);
 
+/* The class that a flag names; EXIT_DONE, or the exit code with the line printed. */
+int model_args_class(int32_t *out, const struct args *args, const char *flag,
+                     const struct consm_model *model);
+
 #endif

@@ -1,8 +1,8 @@
 /* Writes predictions. */
 #include "predictions_output.h"
 
-#include "app/objects.h"
 #include "backends/ranks.h"
+#include "base/alloc.h"
 #include "io/file.h"
 #include "report/text.h"
 #include <stdio.h>
@@ -162,17 +162,17 @@ static consm_status bring_block(float **out, const struct consm_prediction *p,
                                 const struct consm_dataset *data, int64_t first)
 {
     consm_status st = CONSM_OK;
-    const struct prepared *prepared;
+    struct consm_dataset_info info = {.size = sizeof info};
     int64_t *send = NULL, *got, c = p->classes, ranks = ranks_size();
     void *came = NULL;
     mem_free(*out);
     *out = NULL;
-    TRY(dataset_prepared(&prepared, data));
-    if (!prepared->partition || ranks == 1)
+    TRY(consm_dataset_info(&info, data));
+    if (!info.in_parts || ranks == 1)
         return CONSM_OK;
-    const struct partition *own = prepared->partition;
     int64_t last = first + BLOCK < p->nodes ? first + BLOCK : p->nodes;
-    int64_t low = own->low > first ? own->low : first, high = own->high < last ? own->high : last;
+    int64_t low = p->own_low > first ? p->own_low : first;
+    int64_t high = p->own_high < last ? p->own_high : last;
     TRY(ZNEW(send, 2 * (ranks + 1)));
     got = send + ranks + 1;
     for (int64_t rank = 1; rank <= ranks; rank++)

@@ -3,7 +3,9 @@
 #include "base/number.h"
 
 #include "app/report.h"
+#include "base/alloc.h"
 #include "io/file.h"
+#include "models/config.h"
 #include "report/html.h"
 
 #include <math.h>
@@ -12,6 +14,7 @@
 
 struct pair {
     struct consm_model *model[2];
+    struct consm_model_info info[2];
     const char *name[2]; /* as they were typed */
 };
 
@@ -100,8 +103,8 @@ static consm_status add_classes(struct report *r, const struct pair *p)
     char a[24], b[24];
     TRY(new_table(&t, p, "classes", "F1 per class", "Class"));
     table_column(t, "Difference", TABLE_RIGHT, "second minus first");
-    for (int32_t i = 0; i < p->model[0]->classes; i++)
-        for (int32_t k = 0; k < p->model[1]->classes; k++) {
+    for (int32_t i = 0; i < p->info[0].classes; i++)
+        for (int32_t k = 0; k < p->info[1].classes; k++) {
             const char *name = consm_model_class(p->model[0], i, a);
             if (strcmp(name, consm_model_class(p->model[1], k, b)) != 0)
                 continue;
@@ -132,27 +135,27 @@ static void add_words(struct table *t, const char *what, const char *x, const ch
 static const char *value_of(const struct consm_model *m, const struct config_row *row,
                             char buffer[32])
 {
-    return report_reads(m, row) ? config_text(&m->config, row, buffer) : "";
+    return report_reads(m, row) ? consm_model_parameter(m, row->name, buffer) : "";
 }
 
 static consm_status add_settings(struct report *r, const struct pair *p)
 {
     consm_status st = CONSM_OK;
-    const struct consm_model *x = p->model[0], *y = p->model[1];
+    const struct consm_model_info *x = &p->info[0], *y = &p->info[1];
     struct table *t;
     char a[32], b[32];
     TRY(new_table(&t, p, "differences", "Settings that differ", "Setting"));
-    add_words(t, "model", x->def->name, y->def->name);
+    add_words(t, "model", x->model, y->model);
     add_words(t, "backbone", x->backbone, y->backbone);
     add_words(t, "data", x->dataset, y->dataset);
     add_words(t, "SHA-256 of the data", x->data_sha256, y->data_sha256);
     add_words(t, "split", x->split, y->split);
-    snprintf(a, sizeof a, "%llu", (unsigned long long)x->result.seed);
-    snprintf(b, sizeof b, "%llu", (unsigned long long)y->result.seed);
+    snprintf(a, sizeof a, "%llu", (unsigned long long)x->seed);
+    snprintf(b, sizeof b, "%llu", (unsigned long long)y->seed);
     add_words(t, "seed", a, b);
     for (const struct config_row *row = config_rows(); row->name; row++)
         if (row - config_rows() != CONFIG_ROW_backbone) /* it is shown above */
-            add_words(t, row->name, value_of(x, row, a), value_of(y, row, b));
+            add_words(t, row->name, value_of(p->model[0], row, a), value_of(p->model[1], row, b));
     report_table(r, t);
 done:
     return st;
@@ -163,13 +166,13 @@ done:
 static void sum_up_ranking(struct report *r, const struct pair *p, const struct consm_metrics *x,
                            const struct consm_metrics *y)
 {
-    enum config_metric metric = p->model[0]->config.metric;
-    bool area = metric == METRIC_ROC_AUC;
+    const char *metric = p->info[0].metric;
+    bool area = strcmp(metric, "roc-auc") == 0;
     double a = area ? x->roc_auc : x->average_precision,
            b = area ? y->roc_auc : y->average_precision;
     char words[400];
-    if (metric != p->model[1]->config.metric || (!area && metric != METRIC_AVERAGE_PRECISION) ||
-        !(a < b || b < a))
+    if (strcmp(metric, p->info[1].metric) != 0 ||
+        (!area && strcmp(metric, "average-precision") != 0) || !(a < b || b < a))
         return;
     number_print(words, sizeof words, "%.100s has the higher %s: %.4f, the other %.4f.",
                  p->name[a < b], area ? "ROC-AUC" : "mean average precision", a < b ? b : a,
@@ -209,13 +212,15 @@ static consm_status compare(const struct args *args, struct pair *p)
     char title[300];
     for (int i = 0; i < 2; i++) {
         p->name[i] = args->item[i];
+        p->info[i].size = sizeof p->info[i];
         TRY(open_model(&p->model[i], args->item[i]));
+        TRY(consm_model_info(&p->info[i], p->model[i]));
     }
     snprintf(title, sizeof title, "%.130s and %.130s", p->name[0], p->name[1]);
     TRY(report_new(&r, title));
-    if (strcmp(p->model[0]->data_sha256, p->model[1]->data_sha256) != 0 ||
-        strcmp(p->model[0]->dataset, p->model[1]->dataset) != 0 ||
-        strcmp(p->model[0]->split, p->model[1]->split) != 0)
+    if (strcmp(p->info[0].data_sha256, p->info[1].data_sha256) != 0 ||
+        strcmp(p->info[0].dataset, p->info[1].dataset) != 0 ||
+        strcmp(p->info[0].split, p->info[1].split) != 0)
         report_summary(r, "The models were evaluated on different data or splits, so the "
                           "difference is not only due to the models.");
     sum_up(r, p);

@@ -293,6 +293,7 @@ struct consm_dataset_info {
     const char *sha256; /* of the file's bytes; "" without a file */
     bool known;         /* opened by name, not by path: trains with the defaults of registered
                            sets (consm_options_set()) */
+    bool in_parts;      /* each process holds a part of the graph */
 };
 /* Fills *out. The dataset owns the strings. O(nodes). */
 CONSM_API consm_status consm_dataset_info(struct consm_dataset_info *out,
@@ -451,7 +452,8 @@ struct consm_model_info {
     int32_t threshold_class; /* predicted if its probability reaches `threshold`; -1: none */
     double threshold;
     double threshold_precision,
-        threshold_recall;   /* of that class on validation, with the threshold */
+        threshold_recall;   /* of that class on validation, with the threshold; NAN if it was set
+                               with consm_model_set_threshold() */
     bool threshold_reached; /* the requested precision or recall was reached */
     double doubt; /* how far probabilities are shrunk towards uniform if there are few validation
                      nodes; 0 with 100 or more */
@@ -518,6 +520,13 @@ CONSM_API const char *consm_model_parameter(const struct consm_model *model, con
 /* Returns the name of a class. Without a name it writes its number into buffer. */
 CONSM_API const char *consm_model_class(const struct consm_model *model, int32_t class_index,
                                         char buffer[24]);
+
+/* Sets the threshold: from now on the model predicts the class exactly if its probability is
+ * `threshold` (0 to 1) or more. It replaces that of the option threshold_for; consm_model_save()
+ * stores it. The model's metrics from training stay. Do not call it while other threads use the
+ * model. */
+CONSM_API consm_status consm_model_set_threshold(struct consm_model *model, int32_t class_index,
+                                                 double threshold);
 
 /* Embeddings: the input of a model's last layer for each node, (nodes, width) row by row. Of an
  * ensemble, the embeddings of its members side by side. */
@@ -611,6 +620,9 @@ struct consm_prediction {
                         if unknown: another graph without ids, older models */
     float *log_odds; /* (nodes, classes) log(p / (1 - p)) before shrinking (doubt); it ranks nodes
                         whose probabilities are equal */
+    int64_t own_low, own_high; /* of a graph in parts: this process has the probabilities and
+                                  log-odds of nodes own_low … own_high-1, and the labels of all;
+                                  otherwise 0 and nodes */
 };
 
 /* Predicts every node of a dataset. Its nodes and edges may be new to the model. Features are
@@ -733,6 +745,13 @@ CONSM_API consm_status consm_evaluate_on(struct consm_metrics **out,
                                          const struct consm_model *model,
                                          const struct consm_dataset *dataset,
                                          enum consm_which which, const char *device, int threads);
+/* Measures a prediction of every node of a dataset, so that it need not be made again.
+ * (*out)->nodes is 0 if there are no such nodes. Free *out with consm_metrics_free(). */
+CONSM_API consm_status consm_evaluate_prediction(struct consm_metrics **out,
+                                                 const struct consm_model *model,
+                                                 const struct consm_prediction *prediction,
+                                                 const struct consm_dataset *dataset,
+                                                 enum consm_which which);
 CONSM_API void consm_metrics_free(struct consm_metrics *metrics);
 
 /* Trust scores: one per undirected edge, without self-loops and repeats. Of a graph in parts, a

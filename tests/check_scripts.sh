@@ -48,6 +48,18 @@ fi
 # SECURITY.md has its sections.
 grep -q '^## What a version means' SECURITY.md || fault "SECURITY.md does not say what a version means"
 
+# The command may not see the insides of the public objects, not even through another header.
+mkdir "$work/included"
+cp -r cli src scripts "$work/included"
+mkdir -p "$work/included/docs/explanation"
+cp docs/explanation/architecture.md "$work/included/docs/explanation"
+for header in app/objects.h app/model_json.h; do
+    cp cli/cmd_edges.c "$work/included/cli"
+    echo "#include \"$header\"" >> "$work/included/cli/cmd_edges.c"
+    "$work/included/scripts/check-includes" > "$work/out" 2>&1 && fault "check-includes: $header may be in cli/"
+    grep -q "cli/cmd_edges.c .*app/objects.h" "$work/out" || fault "check-includes: $(cat "$work/out")"
+done
+
 # The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too, with the changelog's date.
 version=$("$consm" --version | sed 's/consm //')
 grep -qx "version: $version" CITATION.cff || fault "CITATION.cff has another version than $version"

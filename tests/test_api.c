@@ -265,6 +265,71 @@ static void predictions_come_back_bit_for_bit(void **state)
     scratch_remove("m.safetensors");
 }
 
+/* A prediction is measured as it is, with the same figures as a prediction made for it. */
+static void predictions_are_measured(void **state)
+{
+    (void)state;
+    struct consm_dataset *d, *other;
+    struct consm_metrics *by_model, *by_prediction;
+    struct consm_prediction *p;
+    OK(consm_dataset_open(&d, small, NULL));
+    OK(consm_dataset_open(&other, "karate", NULL));
+    struct consm_model *m = trained(d, "gcn");
+    OK(consm_predict(&p, m, d, 1));
+    assert_true(p->own_low == 0 && p->own_high == p->nodes); /* not a graph in parts */
+    for (int which = CONSM_ALL_NODES; which <= CONSM_SEEN_NODES; which++) {
+        OK(consm_evaluate_on(&by_model, m, d, (enum consm_which)which, NULL, 1));
+        OK(consm_evaluate_prediction(&by_prediction, m, p, d, (enum consm_which)which));
+        assert_true(by_model->nodes > 0);
+        assert_memory_equal(by_model, by_prediction, sizeof *by_model);
+        consm_metrics_free(by_model);
+        consm_metrics_free(by_prediction);
+    }
+    FAILS(consm_evaluate_prediction(&by_model, m, p, other, CONSM_ALL_NODES), CONSM_EINVAL,
+          "expected 34 nodes, as in karate");
+    assert_null(by_model);
+    consm_prediction_free(p);
+    consm_model_free(m);
+    consm_dataset_free(d);
+    consm_dataset_free(other);
+}
+
+/* A threshold that is set decides predictions and their metrics, also from a file. */
+static void thresholds_can_be_set(void **state)
+{
+    (void)state;
+    struct consm_dataset *d;
+    struct consm_model *loaded;
+    struct consm_model_info info = {.size = sizeof info};
+    struct consm_metrics *metrics;
+    struct consm_prediction *p;
+    OK(consm_dataset_open(&d, small, NULL));
+    struct consm_model *m = trained(d, "gcn");
+    FAILS(consm_model_set_threshold(m, -1, 0.5), CONSM_EINVAL, "class -1: expected 0 to 2");
+    FAILS(consm_model_set_threshold(m, 99, 0.5), CONSM_EINVAL, "class 99");
+    FAILS(consm_model_set_threshold(m, 1, 1.5), CONSM_EINVAL, "threshold 1.5: expected");
+    FAILS(consm_model_set_threshold(m, 1, (double)NAN), CONSM_EINVAL, "threshold nan");
+    OK(consm_model_set_threshold(m, 1, 0)); /* every node reaches it */
+    OK(consm_model_save(m, scratch("m.safetensors")));
+    OK(consm_model_load(&loaded, scratch("m.safetensors")));
+    OK(consm_model_info(&info, loaded));
+    assert_true(info.threshold_class == 1 && info.threshold == 0);
+    assert_true(isnan(info.threshold_precision) && isnan(info.threshold_recall));
+    OK(consm_predict(&p, loaded, d, 1));
+    for (int64_t i = 0; i < p->nodes; i++) {
+        assert_int_equal(p->label[i], 1);
+        assert_true(p->confidence[i] == p->probability[i * p->classes + 1]);
+    }
+    OK(consm_evaluate_prediction(&metrics, loaded, p, d, CONSM_ALL_NODES));
+    assert_int_equal(consm_metrics_class(metrics, 1)->predicted, metrics->nodes);
+    consm_metrics_free(metrics);
+    consm_prediction_free(p);
+    consm_model_free(m);
+    consm_model_free(loaded);
+    consm_dataset_free(d);
+    scratch_remove("m.safetensors");
+}
+
 /* What ConSM chooses by validation for a given backbone; other models choose nothing. */
 static void features_can_be_chosen(void **state)
 {
@@ -786,6 +851,8 @@ int main(void)
         cmocka_unit_test(training_reports_and_stops),
         cmocka_unit_test(validation_is_held_out),
         cmocka_unit_test(predictions_come_back_bit_for_bit),
+        cmocka_unit_test(predictions_are_measured),
+        cmocka_unit_test(thresholds_can_be_set),
         cmocka_unit_test(features_can_be_chosen),
         cmocka_unit_test(messages_travel),
         cmocka_unit_test(files_remember_everything),

@@ -110,6 +110,10 @@ static void ask(const struct consm_model *model, const struct consm_dataset *dat
     consm_metrics_free(m);
     WATCH(m, consm_evaluate_on(&m, model, data, (enum consm_which)0, NULL, 1));
     consm_metrics_free(m);
+    OK(consm_predict(&p, model, data, 1));
+    WATCH(m, consm_evaluate_prediction(&m, model, p, data, CONSM_ALL_NODES));
+    consm_metrics_free(m);
+    consm_prediction_free(p);
 }
 
 static void train_and_ask(const char *name, const char *ensemble, struct consm_dataset *data)

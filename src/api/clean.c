@@ -140,12 +140,10 @@ consm_status consm_dataset_clean(struct consm_dataset **out, struct consm_datase
     consm_status st = CONSM_OK;
     struct consm_dataset *c = NULL;
     struct dataset *data = NULL;
-    const struct prepared *prepared;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, dataset, scores, dropped));
-    TRY(dataset_prepared(&prepared, dataset)); /* also checks the edges */
-    TRY(prepare_whole(prepared, "a clean graph"));
+    TRY(dataset_whole(dataset, "a clean graph")); /* also checks the edges */
     TRY(check_pairs(scores, dataset->data->nodes));
     TRY(check_pairs(added, dataset->data->nodes));
     TRY(ZNEW(c, 1));
@@ -173,10 +171,8 @@ consm_status consm_dataset_save(const struct consm_dataset *dataset, const char 
                                 const char *format)
 {
     consm_status st = CONSM_OK;
-    const struct prepared *prepared;
     TRY(GIVEN(dataset, path));
-    TRY(dataset_prepared(&prepared, dataset));
-    TRY(prepare_whole(prepared, "saving a dataset"));
+    TRY(dataset_whole(dataset, "saving a dataset"));
     TRY(data_save_path(dataset->data, path, format));
 done:
     return st;

@@ -118,6 +118,13 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
     return st;
 }
 
+consm_status dataset_whole(const struct consm_dataset *dataset, const char *who)
+{
+    const struct prepared *prepared;
+    consm_status st = dataset_prepared(&prepared, dataset);
+    return st < 0 ? st : prepare_whole(prepared, who);
+}
+
 /* ---- looking ------------------------------------------------------------- */
 
 /* An index of the node ids, built on first use. */
@@ -186,7 +193,8 @@ consm_status consm_dataset_info(struct consm_dataset_info *out, const struct con
                                       .directed = d->directed,
                                       .weighted = d->weight || (d->rows && d->rows->val),
                                       .sha256 = d->sha256,
-                                      .known = dataset->known};
+                                      .known = dataset->known,
+                                      .in_parts = d->rows != NULL};
     for (int64_t i = 0; i < d->nodes; i++)
         info.labelled += d->label[i] >= 0;
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_dataset_info, sha256));

@@ -152,14 +152,12 @@ consm_status consm_suggest_edges(struct consm_edge_scores **out, const struct co
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
-    const struct prepared *prepared;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
     if (most < 0)
         TRY(status_fail(CONSM_EINVAL, "%lld pairs: expected 0 or more", (long long)most));
-    TRY(dataset_prepared(&prepared, dataset));
-    TRY(prepare_whole(prepared, "suggesting edges"));
+    TRY(dataset_whole(dataset, "suggesting edges"));
     TRY(ZNEW(scores, 1));
     struct asked a = {scores, most};
     TRY(model_on_device(model, dataset, device, threads, suggest, &a));

@@ -139,6 +139,25 @@ done:
     return st;
 }
 
+consm_status consm_model_set_threshold(struct consm_model *model, int32_t class_index,
+                                       double threshold)
+{
+    consm_status st = GIVEN(model);
+    if (st < 0)
+        return st;
+    if (class_index < 0 || class_index >= model->classes)
+        return status_fail(CONSM_EINVAL, "class %d: expected 0 to %d", class_index,
+                           model->classes - 1);
+    if (!(threshold >= 0 && threshold <= 1))
+        return status_fail(CONSM_EINVAL, "threshold %g: expected a probability, 0 to 1", threshold);
+    model->decision = (struct decision){.made = true,
+                                        .positive = class_index,
+                                        .threshold = threshold,
+                                        .precision = NAN,
+                                        .recall = NAN};
+    return CONSM_OK;
+}
+
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
 {
     if (!model)

@@ -1,6 +1,8 @@
 /* Compares the answers of two models. */
 #include "app/differences.h"
 
+#include "base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

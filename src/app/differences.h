@@ -2,7 +2,7 @@
 #ifndef APP_DIFFERENCES_H
 #define APP_DIFFERENCES_H
 
-#include "app/objects.h"
+#include "consm.h"
 
 /* A node with another label, or an edge with another trust, and how much it matters. */
 struct difference {

@@ -31,7 +31,8 @@ static consm_status choose_nodes(uint8_t *role, const struct consm_prediction *p
     return CONSM_OK;
 }
 
-consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
+/* Nodes of classes that the model does not know count as wrong. */
+static consm_status measure(struct metrics *out, const struct consm_model *m,
                             const struct consm_prediction *prediction, const struct dataset *d,
                             enum consm_which which)
 {
@@ -62,6 +63,14 @@ done:
     return st;
 }
 
+static consm_status check_which(enum consm_which which, const char *function)
+{
+    if ((unsigned)which <= CONSM_SEEN_NODES)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL, "%s: which is %d: expected 0 to %d", function, (int)which,
+                       (int)CONSM_SEEN_NODES);
+}
+
 consm_status consm_evaluate(struct consm_metrics **out, const struct consm_model *model,
                             const struct consm_dataset *dataset, int threads)
 {
@@ -74,21 +83,44 @@ consm_status consm_evaluate_on(struct consm_metrics **out, const struct consm_mo
 {
     consm_status st = CONSM_OK;
     struct consm_prediction *prediction = NULL;
-    struct metrics *m = NULL;
+    struct consm_metrics *m = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
-    if ((unsigned)which > CONSM_SEEN_NODES)
-        TRY(status_fail(CONSM_EINVAL, "consm_evaluate_on: which is %d: expected 0 to %d",
-                        (int)which, (int)CONSM_SEEN_NODES));
+    TRY(check_which(which, __func__));
     TRY(consm_predict_on(&prediction, model, dataset, device, threads));
-    TRY(ZNEW(m, 1));
-    TRY(model_evaluate(m, model, prediction, dataset->data, which));
-    if (which == CONSM_ALL_NODES && m->all.nodes == m->all.foreign)
+    TRY(consm_evaluate_prediction(&m, model, prediction, dataset, which));
+    if (which == CONSM_ALL_NODES && m->nodes == m->foreign)
         TRY(status_fail(CONSM_EINVAL, "%s: no node has a label of a class that the model knows",
                         dataset->data->name));
 done:
     consm_prediction_free(prediction);
+    if (st < 0)
+        consm_metrics_free(m);
+    else
+        *out = m;
+    return st;
+}
+
+consm_status consm_evaluate_prediction(struct consm_metrics **out, const struct consm_model *model,
+                                       const struct consm_prediction *prediction,
+                                       const struct consm_dataset *dataset, enum consm_which which)
+{
+    consm_status st = CONSM_OK;
+    struct metrics *m = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, model, prediction, dataset));
+    TRY(check_which(which, __func__));
+    if (prediction->nodes != dataset->data->nodes || prediction->classes != model->classes)
+        TRY(status_fail(CONSM_EINVAL,
+                        "a prediction of %lld nodes and %d classes: expected %lld nodes, as in %s, "
+                        "and the model's %d classes",
+                        (long long)prediction->nodes, prediction->classes,
+                        (long long)dataset->data->nodes, dataset->data->name, model->classes));
+    TRY(ZNEW(m, 1));
+    TRY(measure(m, model, prediction, dataset->data, which));
+done:
     if (st < 0 && m)
         consm_metrics_free(&m->all);
     else if (st == CONSM_OK)

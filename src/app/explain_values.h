@@ -2,7 +2,7 @@
 #ifndef APP_EXPLAIN_VALUES_H
 #define APP_EXPLAIN_VALUES_H
 
-#include "app/objects.h"
+#include "consm.h"
 
 /* Adds to an explanation with complete lists: trust and weight of edges, known class and prediction
  * of neighbours, the node's value and the usual range of features. */

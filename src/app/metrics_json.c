@@ -101,8 +101,10 @@ static void dense_confusion(struct text *t, const struct metrics *m)
     }
 }
 
-void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model)
+void metrics_to_json(struct text *t, const struct consm_metrics *metrics,
+                     const struct consm_model *model)
 {
+    const struct metrics *m = (const struct metrics *)metrics;
     text_printf(t, "{\"nodes\": %lld", (long long)m->all.nodes);
     field(t, "accuracy", m->all.accuracy);
     field(t, "macro_f1", m->all.macro_f1);
@@ -369,7 +371,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
     rare_to_json(t, model);
     for (int r = SPLIT_TRAIN; r <= SPLIT_TEST; r++) {
         text_printf(t, ",\n\"%s\": ", role[r]);
-        metrics_to_json(t, &model->metrics[r], model);
+        metrics_to_json(t, &model->metrics[r].all, model);
     }
     text_add(t, "}\n");
 }

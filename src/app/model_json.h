@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "app/metrics_json.h"
 #include "app/objects.h"
 #include "io/safetensors.h"
 #include "report/text.h"
@@ -46,11 +47,9 @@ consm_status trees_from_json(struct consm_model *m, const json_t *object);
 /* A registered model, or one of the caller's own, which will need its build function. */
 consm_status model_define_by_name(struct consm_model *m, const char *name);
 
-/* One role's figures, with classes by name and the confusion matrix. */
-void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model);
+/* Reads one role's figures (metrics_to_json). */
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
-/* The fitted prediction sets; reading checks them. */
 /* The cross-validation of the chosen network, written and read. */
 void folds_to_json(struct text *t, const struct consm_model *m);
 void folds_from_json(struct consm_model *m, const json_t *object);
@@ -58,6 +57,7 @@ void folds_from_json(struct consm_model *m, const json_t *object);
 /* {"labels": …, "updates": …} of a refitted model. */
 void refit_to_json(struct text *t, const struct consm_model *m);
 
+/* The fitted prediction sets; reading checks them. */
 void sets_to_json(struct text *t, const struct consm_model *m);
 consm_status sets_from_json(struct consm_model *m, const json_t *object);
 
@@ -69,8 +69,5 @@ void names_to_json(struct text *t, char *const *names, int64_t count);
 
 /* Notes the text in a file's metadata and frees it. */
 consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t);
-
-/* The whole of metrics.json. */
-void model_metrics_to_json(struct text *t, const struct consm_model *model);
 
 #endif

@@ -75,11 +75,11 @@ static consm_status note_metrics(struct safetensors_writer *w, const struct cons
 {
     struct text t = {0};
     text_add(&t, "{\"train\": ");
-    metrics_to_json(&t, &m->metrics[SPLIT_TRAIN], m);
+    metrics_to_json(&t, &m->metrics[SPLIT_TRAIN].all, m);
     text_add(&t, ", \"validation\": ");
-    metrics_to_json(&t, &m->metrics[SPLIT_VAL], m);
+    metrics_to_json(&t, &m->metrics[SPLIT_VAL].all, m);
     text_add(&t, ", \"test\": ");
-    metrics_to_json(&t, &m->metrics[SPLIT_TEST], m);
+    metrics_to_json(&t, &m->metrics[SPLIT_TEST].all, m);
     text_add(&t, "}");
     return json_note(w, "metrics", &t);
 }

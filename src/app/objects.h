@@ -275,13 +275,6 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
 /* place (c of the data): the model's number of each class; -1: no class has that name. */
 void model_match_classes(int32_t *place, const struct consm_model *m, const struct dataset *d);
 
-/* Metrics of a prediction against the dataset's labels: on all labelled nodes, on those new to the
- * model, or on those it learned from; nodes 0: there are none. Nodes of classes that the model does
- * not know count as wrong. */
-consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
-                            const struct consm_prediction *prediction, const struct dataset *d,
-                            enum consm_which which);
-
 /* ---- calibrate.c ---- */
 
 /* probability (nodes, c) of the model's logits (nodes, c): temperature, then doubt. */

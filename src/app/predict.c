@@ -29,11 +29,14 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
     consm_status st = CONSM_OK;
     int64_t nodes = problem->nodes;
     int32_t classes = problem->classes;
+    const struct partition *partition = problem->graph->partition;
     struct consm_prediction *p;
     *out = NULL;
     TRY(ZNEW(p, 1));
     p->nodes = nodes;
     p->classes = classes;
+    p->own_low = partition ? partition->low : 0;
+    p->own_high = partition ? partition->high : nodes;
     TRY(NEW(p->label, nodes));
     TRY(NEW(p->confidence, nodes));
     TRY(ZNEW(p->probability, nodes * classes));
@@ -58,7 +61,7 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }
-    TRY(share_labels(p, problem->graph->partition));
+    TRY(share_labels(p, partition));
     *out = p;
     return CONSM_OK;
 done:

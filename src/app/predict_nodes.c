@@ -119,7 +119,7 @@ consm_status consm_predictor_nodes(struct consm_prediction **out, struct consm_p
         .nodes = asked.all, .classes = p->problem.classes, .graph = &asked.rows, .key = asked.key};
     TRY(model_prediction(&made, p->model, &few, logits));
     TRY(mark_seen(made, p, v, &asked));
-    made->nodes = count;
+    made->nodes = made->own_high = count;
 done:
     version_release(p ? p->graph : NULL, v);
     mem_free(logits);

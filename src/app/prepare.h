@@ -46,6 +46,7 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d);
 
 /* CONSM_EINVAL, naming the caller's feature, if a graph is in parts. */
 consm_status prepare_whole(const struct prepared *p, const char *who);
+consm_status dataset_whole(const struct consm_dataset *dataset, const char *who);
 
 /* The problem of one split; role (n) must outlive it. */
 struct problem prepare_problem(const struct prepared *p, const uint8_t *role);

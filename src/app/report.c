@@ -86,7 +86,11 @@ static void add_warnings(struct report *r, const struct consm_model *m)
                  rare_share(recall, rare.hits, rare.positives, &rare.recall));
         report_summary(r, text);
     }
-    if (m->decision.made) {
+    if (m->decision.made && isnan(m->decision.precision)) { /* set, not chosen on validation */
+        number_print(text, sizeof text, "Predicts %.100s at probability ≥ %.4g.",
+                     consm_model_class(m, m->decision.positive, name), m->decision.threshold);
+        report_summary(r, text);
+    } else if (m->decision.made) {
         number_print(text, sizeof text,
                      "Predicts %.100s at probability ≥ %.4g: precision %.3f, recall %.3f %s.",
                      consm_model_class(m, m->decision.positive, name), m->decision.threshold,
@@ -397,14 +401,12 @@ consm_status consm_report_write(const char *path, const struct consm_model *mode
     consm_status st = CONSM_OK;
     struct trained_run run = {.model = (struct consm_model *)model}; /* only read */
     struct consm_edge_scores *scores = NULL;
-    const struct prepared *prepared;
     struct suspects suspects = {0};
     TRY(GIVEN(path, model, dataset, options));
     TRY(options_roles(&run.roles, dataset, options));
     const char *device = options->device[0] ? options->device : NULL;
     TRY(consm_predict_on(&run.prediction, model, dataset, device, options->threads));
-    TRY(dataset_prepared(&prepared, dataset));
-    TRY(prepare_whole(prepared, "a report"));
+    TRY(dataset_whole(dataset, "a report"));
     TRY(consm_score_edges_on(&scores, model, dataset, device, options->threads));
     TRY(suspects_find(&suspects, model, dataset, run.prediction, &run.roles, options->threads));
     TRY(report_run(path, &(struct report_input){.run = &run,

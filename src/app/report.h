@@ -2,7 +2,11 @@
 #ifndef APP_REPORT_H
 #define APP_REPORT_H
 
-#include "app/objects.h"
+#include "consm.h"
+
+struct config_row;
+struct dataset;
+struct trained_run;
 
 /* The input of a report; nothing is owned. */
 struct report_input {

@@ -2,6 +2,7 @@
 #ifndef APP_REPORT_PARTS_H
 #define APP_REPORT_PARTS_H
 
+#include "app/objects.h"
 #include "app/report.h"
 #include "report/html.h"
 

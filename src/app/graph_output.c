@@ -1,6 +1,6 @@
 /* Writes the graph with a model's predictions and trust added, in the formats of
  * data/readers/graph_save.h. Everything that was read stays. */
-#include "graph_output.h"
+#include "app/graph_output.h"
 
 #include "app/objects.h"
 #include "base/number.h"
