@@ -183,7 +183,7 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
     table_column(t, "Chance", TABLE_RIGHT,
                  "F1 of a random order: the share of edges within a class");
     table_column(t, "F1, all edges", TABLE_RIGHT,
-                 "of the top k edges, k = number of edges within a class");
+                 "of the top k edges, k = true number of edges within a class");
     table_column(t, "AUC, test edges", TABLE_RIGHT, "on edges with a test node");
     table_column(t, "ECE, test edges", TABLE_RIGHT,
                  "expected calibration error on edges with a test node");

@@ -400,8 +400,9 @@ static consm_status robust_render(struct report *r, const struct study_view *v)
     report_section(
         r, "Attacks",
         "Every method on attacked graphs. Published attacks are Pro-GNN's files with its splits; "
-        "the others are computed here on the clean graph. Every method is then trained on the "
-        "attacked graph. GCN-Jaccard drops edges whose features overlap by less than 1 %. GCN-SVD "
+        "the others are computed here on the clean graph. DICE and the attackers who know ConSM's "
+        "trust read true labels. Every method is then trained on the attacked graph. GCN-Jaccard "
+        "drops edges whose features overlap by less than 1 %. GCN-SVD "
         "keeps the largest entries, ten per edge, of the approximation of rank 5, 15 or 50, chosen "
         "by validation. GNNGuard's cleaning drops edges that one of its layers prunes. ConSM's "
         "clean graph is the one of `consm clean`.");

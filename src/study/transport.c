@@ -139,7 +139,7 @@ static consm_status transport_render(struct report *r, const struct study_view *
     table_column(t, "Transport", TABLE_LEFT, NULL);
     table_column(t, "Accuracy", TABLE_RIGHT, "test, percent; GCN backbone");
     table_column(t, "F1, all edges", TABLE_RIGHT,
-                 "coefficients; F1 of the top k edges, k = number of edges within a class");
+                 "coefficients; F1 of the top k edges, k = true number of edges within a class");
     table_column(t, "AUC, test edges", TABLE_RIGHT, "coefficients, edges with a test node");
     table_column(t, "Seconds", TABLE_RIGHT, "of a run, while others ran too");
     for (int s = 0; s < sets; s++)
