@@ -40,6 +40,19 @@ consm_status status_fail_lines(consm_status code, const char *lines)
     return code;
 }
 
+void first_failure_keep(struct first_failure *f, consm_status code)
+{
+    if (f->code != CONSM_OK)
+        return;
+    f->code = code;
+    snprintf(f->message, sizeof f->message, "%.1023s", message);
+}
+
+consm_status first_failure_report(const struct first_failure *f)
+{
+    return f->code < 0 ? status_fail(f->code, "%s", f->message) : CONSM_OK;
+}
+
 void status_clear(void)
 {
     message[0] = 0;

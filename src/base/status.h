@@ -18,6 +18,16 @@ consm_status status_fail_lines(consm_status code, const char *lines);
 /* Clears the message, for callers that recover from a failure. */
 void status_clear(void);
 
+/* The first failure among threads, because each has a message of its own. Callers lock it. */
+struct first_failure {
+    consm_status code; /* CONSM_OK: none yet */
+    char message[1024];
+};
+/* Keeps this thread's failure, unless there was one before. */
+void first_failure_keep(struct first_failure *f, consm_status code);
+/* Returns the kept code, and makes its message this thread's. */
+consm_status first_failure_report(const struct first_failure *f);
+
 /* Jumps to the label done if the call fails. The function has `consm_status st`. */
 #define TRY(call)              \
     do {                       \

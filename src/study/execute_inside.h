@@ -21,10 +21,9 @@ struct execution {
     const struct execute_options *options;
     struct job *job; /* (count) costly ones first, those that must run alone last */
     size_t count, capacity, together;
-    size_t offset;        /* of the batch that is running */
-    size_t next;          /* under the lock: the first free job, if ranks divide them */
-    consm_status failure; /* under the lock: failure of another rank's run */
-    char message[512];    /* its message */
+    size_t offset;                /* of the batch that is running */
+    size_t next;                  /* under the lock: the first free job, if ranks divide them */
+    struct first_failure failure; /* under the lock: failure of another rank's run */
     struct execute_progress progress;
     pthread_mutex_t lock;
 };

@@ -14,7 +14,7 @@
 static int64_t take_job(struct execution *x)
 {
     pthread_mutex_lock(&x->lock);
-    int64_t number = x->failure == CONSM_OK && x->next < x->together ? (int64_t)x->next++ : -1;
+    int64_t number = x->failure.code == CONSM_OK && x->next < x->together ? (int64_t)x->next++ : -1;
     pthread_mutex_unlock(&x->lock);
     return number;
 }
@@ -58,10 +58,7 @@ done:
 static void note_failure(struct execution *x, consm_status st)
 {
     pthread_mutex_lock(&x->lock);
-    if (x->failure == CONSM_OK) {
-        x->failure = st;
-        snprintf(x->message, sizeof x->message, "%s", consm_errmsg());
-    }
+    first_failure_keep(&x->failure, st);
     pthread_mutex_unlock(&x->lock);
 }
 
@@ -151,8 +148,7 @@ consm_status execute_among_ranks(struct execution *x, int jobs, int threads)
     if (st < 0)
         note_failure(x, st);
     pthread_join(server, NULL);
-    if (x->failure < 0)
-        st = status_fail(x->failure, "%s", x->message);
+    st = first_failure_report(&x->failure);
 done:
     return st;
 }

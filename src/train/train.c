@@ -247,12 +247,10 @@ struct queue {
     atomic_int_fast64_t next;
     atomic_bool stop;
     pthread_mutex_t lock;
-    consm_status failure;
-    char message[1024];
+    struct first_failure failure;
 };
 
-/* Takes the next run until there is none. Keeps the first failure's message, because messages
- * belong to threads. */
+/* Takes the next run until there is none. */
 static void batch_worker(void *arg, struct worker who)
 {
     struct queue *queue = arg;
@@ -265,10 +263,7 @@ static void batch_worker(void *arg, struct worker who)
         if (st == CONSM_OK)
             continue;
         pthread_mutex_lock(&queue->lock);
-        if (queue->failure == CONSM_OK) {
-            queue->failure = st;
-            snprintf(queue->message, sizeof queue->message, "%s", consm_errmsg());
-        }
+        first_failure_keep(&queue->failure, st);
         pthread_mutex_unlock(&queue->lock);
         atomic_store(&queue->stop, true);
     }
@@ -285,8 +280,7 @@ consm_status train_batch(const struct batch *batch)
     pthread_mutex_init(&queue.lock, NULL);
     TRY(team_new(&team, jobs < 1 ? 1 : (int)jobs));
     team_run(team, batch_worker, &queue);
-    if (queue.failure < 0)
-        TRY(status_fail(queue.failure, "%s", queue.message));
+    TRY(first_failure_report(&queue.failure));
 done:
     team_free(team);
     pthread_mutex_destroy(&queue.lock);

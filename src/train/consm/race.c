@@ -189,7 +189,7 @@ static consm_status report(struct race *r, struct trial *t, struct session *tria
     heard->fraction = r->of->told = o->progress ? share_of(r) : 0;
     bool stop = o->progress && o->progress(o->progress_ctx, heard);
     r->stop = r->stop || stop;
-    st = r->failure;
+    st = r->failure.code;
     if (st == CONSM_OK || st == CONSM_ECANCEL)
         st = consm_save_choice(r->s, t, trial, updates, r->stop);
     pthread_mutex_unlock(&r->lock);
@@ -329,7 +329,7 @@ static consm_status climb_next(bool *more, struct race *r, struct backend *mine,
     struct session *trial = NULL;
     struct trial *t = NULL;
     pthread_mutex_lock(&r->lock);
-    int64_t i = r->stop || r->failure < 0 ? -1 : next_for(r, mine);
+    int64_t i = r->stop || r->failure.code < 0 ? -1 : next_for(r, mine);
     if (i >= 0) {
         t = &r->of->trial[i];
         trial = t->open;
@@ -368,10 +368,7 @@ static void climb_track(void *arg, struct worker who)
         if (st == CONSM_OK)
             continue;
         pthread_mutex_lock(&r->lock);
-        if (r->failure == CONSM_OK) {
-            r->failure = st;
-            snprintf(r->message, sizeof r->message, "%s", consm_errmsg());
-        }
+        first_failure_keep(&r->failure, st);
         pthread_mutex_unlock(&r->lock);
         return;
     }
@@ -395,8 +392,7 @@ consm_status race_climb(struct race *r, int rung)
     for (int64_t i = 0; i < r->leavers; i++)
         session_free(r->left[i]);
     r->leavers = 0;
-    if (r->failure < 0)
-        TRY(status_fail(r->failure, "%s", r->message));
+    TRY(first_failure_report(&r->failure));
     c->next = 0;
 done:
     return st;

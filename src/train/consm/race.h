@@ -45,9 +45,8 @@ struct race {
     bool ended[TRAIN_MOST_CANDIDATES];
     struct session *left[TRAIN_MOST_CANDIDATES]; /* programs of candidates that changed tracks */
     int64_t leavers;
-    bool stop;            /* the progress callback asked for it */
-    consm_status failure; /* of the first track that failed, and its message */
-    char message[1024];
+    bool stop;                    /* the progress callback asked for it */
+    struct first_failure failure; /* of the first track that failed */
 };
 
 /* Opens the tracks, which stay with the session; closing frees the programs that were kept. */
