@@ -25,7 +25,7 @@ static const struct flag flags[] = {
     {"threshold", "T", "drop edges with a lower trust score (default: the model's threshold)", 0},
     {"add", "K", "add the K most trusted pairs of unconnected nodes (0)", 0},
     {"force", NULL, "write into FOLDER even if it is not empty", 0},
-    {"threads", "N", "threads (one per processor)", 0},
+    {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     SAFE_CSV_FLAG,
     {"json", NULL, "print what was done as JSON", 0},

@@ -18,7 +18,7 @@ static const struct flag flags[] = {
     {"top", "N", "number of labels and edges to print (10)", 0},
     {"moved", "D", "list edges whose trust differs by D or more (0.1)", 0},
     {"json", NULL, "print everything as one JSON object", 0},
-    {"threads", "N", "threads (one per processor)", 0},
+    {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},
     DATA_FLAGS,
     {0}};
 

@@ -13,7 +13,7 @@
 
 static const struct flag flags[] = {
     {"output", "FILE", "write the CSV to FILE (standard output)", 'o'},
-    {"threads", "N", "threads (one per processor)", 0},
+    {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     {"suggest", "K", "write the K most trusted pairs of unconnected nodes instead", 0},
     {"witnesses", NULL, "add a column for each kind of evidence (ConSM only)", 0},

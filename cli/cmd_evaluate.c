@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"threads", "N", "threads (one per processor)", 0},
+    {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     {"json", NULL, "print all metrics and curves as one JSON object", 0},
     DATA_FLAGS,

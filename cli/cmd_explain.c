@@ -19,7 +19,7 @@ static const struct flag flags[] = {
      0},
     {"top", "N", "number of features, neighbours and edges to print (10)", 0},
     {"limit", "N", "number of features, neighbours and edges to test, nearest first (500)", 0},
-    {"threads", "N", "threads (one per processor)", 0},
+    {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},
     {"json", NULL, "print everything as one JSON object", 0},
     DATA_FLAGS,
     {0}};
@@ -323,9 +323,9 @@ const struct command cmd_explain = {
         "that the model reads. Structural features are not hidden. The effect is the decrease of\n"
         "the label's log-odds; it is negative if they increase.\n"
         "Log-odds show differences even where the probability is 0.9999 both times. Each table\n"
-        "begins with the largest effect and shows the values behind it: the node's value and the\n"
-        "range of 90 % of all nodes, the neighbour's known label and prediction, the edge's\n"
-        "weight and trust.\n\n"
+        "begins with the largest effect, positive or negative. It also shows the values behind\n"
+        "the effect: the node's value and the range of 90 % of all nodes, the neighbour's known\n"
+        "label and prediction, the edge's weight and trust.\n\n"
         "  consm explain out/model.safetensors ./mygraph Ada\n"
         "  consm explain out/model.safetensors ./mygraph Ada --label fraud --json\n",
     .flags = flags,

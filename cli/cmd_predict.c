@@ -36,7 +36,7 @@ static const struct flag flags[] = {
      "predict only these nodes: ids a,b or a file with one id per\n"
      "line. Same results, but faster: only what they need is computed",
      0},
-    {"threads", "N", "threads (one per processor)", 0},
+    {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     DATA_FLAGS,
     PARTS_FLAG,

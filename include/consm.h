@@ -352,7 +352,7 @@ CONSM_API void consm_options_free(struct consm_options *options);
 
 /* Sets one option by name, as on the command line: "epochs", "lr", "hidden", "dropout", …, and
  *   seed                     of parameters, dropout and random splits (0)
- *   threads                  0: one per processor (0)
+ *   threads                  0: one per processor, fewer if the run is small (0)
  *   device                   cpu, cuda, cuda:N, or auto: a card if there is one (cpu)
  *   ensemble                 number of runs to combine; validation selects, 1 to 100 (1: one run)
  *   split                    auto, paper, public, random, labels:N, 48/32/20, file:I or a CSV file
@@ -627,8 +627,8 @@ struct consm_prediction {
 
 /* Predicts every node of a dataset. Its nodes and edges may be new to the model. Features are
  * matched by name if both sides have names; CONSM_EINVAL names the missing columns. threads 0: one
- * per processor. On the training graph the result equals that of training, bit for bit. Free *out
- * with consm_prediction_free().
+ * per processor, or a single one if the graph is small. On the training graph the result equals
+ * that of training, bit for bit. Free *out with consm_prediction_free().
  *
  * A prediction set holds the true class with at least the requested coverage, for nodes from the
  * same distribution as the calibration nodes: with a random split, the nodes of the training graph.
@@ -679,8 +679,9 @@ CONSM_API consm_status consm_graph_id(char *out, size_t room, struct consm_graph
 CONSM_API consm_status consm_graph_add_nodes(struct consm_graph *graph,
                                              const struct consm_arrays *rows, int64_t *first);
 
-/* Adds undirected edges (count); weight (count) or NULL: 1. An existing edge gets the new weight.
- * CONSM_ENOTFOUND: there is no such node. */
+/* Adds undirected edges (count) with weight (count), or NULL: 1 each. An existing edge gets the new
+ * weight. If the graph has no weights, weight must be NULL. CONSM_ENOTFOUND: there is no such node.
+ */
 CONSM_API consm_status consm_graph_add_edges(struct consm_graph *graph, const int64_t *from,
                                              const int64_t *to, const float *weight, int64_t count);
 /* Removes edges (count). CONSM_ENOTFOUND: one of the pairs is not an edge. */
@@ -701,8 +702,8 @@ CONSM_API consm_status consm_graph_dataset(struct consm_dataset **out, struct co
 /* ---- prediction of single nodes ------------------------------------------ */
 
 /* A model and a dataset, prepared for many questions about a few nodes. The model must outlive it;
- * the dataset may be freed before it. threads 0: one per processor. Free *out with
- * consm_predictor_free(). */
+ * the dataset may be freed before it. threads 0: one per processor,
+ * or a single one if the graph is small. Free *out with consm_predictor_free(). */
 struct consm_predictor;
 CONSM_API consm_status consm_predictor_new(struct consm_predictor **out,
                                            const struct consm_model *model,
@@ -841,7 +842,7 @@ struct consm_explain_options {
                       node come first */
     bool of_label; /* true: explain `label`; false: explain the predicted class */
     int32_t label;
-    int threads; /* 0: one per processor */
+    int threads; /* 0: one per processor, or a single one if the graph is small */
     consm_progress_fn
         progress; /* gets finished trials as epoch and all trials as epochs; or NULL */
     void *progress_ctx;
