@@ -202,6 +202,32 @@ static void thresholds_keep_their_word(void **state)
     }
 }
 
+/* No threshold reaches the request: it is the one with the highest precision, 2 of 3 at 0.75, where
+ * two nodes are tied; the lower one with 3 of 5 is not. */
+static void the_highest_precision_by_hand(void **state)
+{
+    (void)state;
+    const float of[] = {0.875F, 0.75F, 0.75F, 0.5F, 0.25F};
+    const int32_t label[] = {0, 1, 1, 0, 1};
+    const uint8_t role[5] = {0};
+    float probability[10];
+    struct decision d;
+    for (int i = 0; i < 5; i++) {
+        probability[2 * i] = 1 - of[i];
+        probability[2 * i + 1] = of[i];
+    }
+    struct predicted p = {probability, label, role, 0, 5, 2, NULL};
+    OK(metrics_threshold(&d, &p, 1, 0.875, 0));
+    assert_true(d.made && !d.reached && d.positive == 1);
+    assert_true(d.threshold == 0.75);
+    assert_near(d.precision, 2.0 / 3, 1e-15);
+    assert_near(d.recall, 2.0 / 3, 1e-15);
+    OK(metrics_threshold(&d, &p, 1, 0.625, 0)); /* 3 of 5 is too little */
+    assert_true(d.reached && d.threshold == 0.75);
+    p.nodes = 1; /* nobody of the class */
+    FAILS(metrics_threshold(&d, &p, 1, 0.5, 0), CONSM_EINVAL, "no validation node has this class");
+}
+
 /* Nodes of a class that the model does not know are wrong, whatever it predicts. */
 static void foreign_classes_are_wrong(void **state)
 {
@@ -231,6 +257,7 @@ int main(void)
         cmocka_unit_test(few_right_rows_do_not_make_certain),
         cmocka_unit_test(nothing_to_measure),
         cmocka_unit_test(thresholds_keep_their_word),
+        cmocka_unit_test(the_highest_precision_by_hand),
         cmocka_unit_test(foreign_classes_are_wrong),
         cmocka_unit_test(certain_mistakes_stay_finite),
     };

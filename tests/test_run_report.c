@@ -289,6 +289,59 @@ static void trees_are_golden(void **state)
     scene_free(&s);
 }
 
+/* Test nodes by probability, then log-odds, then number; suspects.csv holds what they say. */
+static void suspects_by_hand(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct suspects found;
+    char *line, *rest;
+    scene_open(&s, "1_network", true); /* a threshold for "member" */
+    assert_true(s.model->decision.made && s.model->decision.positive == 1);
+    for (int64_t i = 0; i < s.said[0]->nodes; i++)
+        s.said[0]->probability[2 * i + 1] = s.said[0]->log_odds[2 * i + 1] = 0;
+    static const struct {
+        int64_t node;
+        float probability, log_odds;
+    } odd[] = {{2, 0.5f, 1}, {5, 0.75f, 2}, {8, 0.75f, 3}, {11, 0.5f, 1}, {12, 1, 9}, {13, 1, 9}};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) { /* 12 trains, 13 validates */
+        s.said[0]->probability[2 * odd[i].node + 1] = odd[i].probability;
+        s.said[0]->log_odds[2 * odd[i].node + 1] = odd[i].log_odds;
+    }
+    OK(suspects_find(&found, s.model, s.data, s.said[0], &s.run.roles, 1));
+    assert_int_equal(found.count, 32);
+    static const int64_t first[] = {8, 5, 2, 11, 14};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(found.row[i].node, first[i]);
+    assert_int_equal(found.explained, 8);
+    assert_non_null(found.row[SUSPECTS_EXPLAINED - 1].reasons);
+    assert_null(found.row[SUSPECTS_EXPLAINED].reasons);
+    mem_free(found.row[0].reasons);
+    found.row[0].reasons = mem_strdup("a, b");
+    found.count = 2;
+    mem_free(found.row[1].reasons);
+    found.row[1].reasons = NULL;
+    OK(suspects_write(in_folder("suspects.csv"), &found, s.model, s.data, s.said[0], false));
+    char text[1000] = "";
+    FILE *file = fopen(in_folder("suspects.csv"), "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    line = strtok_r(text, "\n", &rest);
+    assert_string_equal(line, "rank,id,predicted,p_member,log_odds,reasons");
+    char expected[100], id[24], name[24];
+    for (int i = 0; i < 2; i++) {
+        snprintf(expected, sizeof expected, "%d,%s,%s,0.750000,%d.0000,%s", i + 1,
+                 consm_node_id(s.data, first[i], id),
+                 consm_model_class(s.model, s.said[0]->label[first[i]], name), 3 - i,
+                 i ? "" : "\"a, b\"");
+        assert_string_equal(strtok_r(NULL, "\n", &rest), expected);
+    }
+    found.count = 32;
+    suspects_free(&found);
+    scene_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_consm_is_golden, fresh, clean),
         cmocka_unit_test_setup_teardown(an_ensemble_is_golden, fresh, clean),
         cmocka_unit_test_setup_teardown(trees_are_golden, fresh, clean),
+        cmocka_unit_test_setup_teardown(suspects_by_hand, fresh, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
