@@ -18,6 +18,7 @@ said "the model was trained on these data"
 said "seen (says little about other nodes): 8 labelled nodes: accuracy"
 said "chess"
 expect 0 '{"nodes": 8, "accuracy": ' evaluate "$model" "$work/friends" --json
+grep -q '"ece": null' "$work/out" && ! grep -q '"ece": 0' "$work/out" || fault "a calibration error of 8 nodes"
 awk -F, -v OFS=, 'NR > 1 && $2 == "choir" { $2 = "band" } { print }' "$work/friends/nodes.csv" > "$work/n.csv"
 mkdir "$work/other"
 cp "$work/friends/edges.csv" "$work/other"

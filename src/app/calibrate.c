@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* With fewer nodes than FEW a calibration error is chance. */
-enum { FEW = 20, ENOUGH = 100 };
+/* With so many validation nodes, probabilities are not shrunk. */
+enum { ENOUGH = 100 };
 
 /* Laplace's rule of succession: if n nodes are all right, the next is wrong with probability 1 / (n
  * + 2). */
@@ -71,8 +71,7 @@ static consm_status measure_role(struct consm_model *m, struct predicted *p, int
     consm_status st = CONSM_OK;
     p->which = (uint8_t)role;
     TRY(metrics_measure(&m->metrics[role], p));
-    if (m->metrics[role].all.nodes < FEW)
-        m->metrics[role].all.ece = (double)NAN;
+    metrics_hide_ece(&m->metrics[role]);
 done:
     return st;
 }
@@ -109,7 +108,8 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
     p.probability = probability;
     soften(probability, m, problem, logits, false);
     TRY(metrics_measure(&raw, &p));
-    m->ece_before = raw.all.nodes < FEW ? (double)NAN : raw.all.ece;
+    metrics_hide_ece(&raw);
+    m->ece_before = raw.all.ece;
     m->doubt = doubt_of(m->count[SPLIT_VAL]);
     soften(probability, m, problem, logits, true);
     if (r->threshold_for)

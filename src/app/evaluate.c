@@ -56,6 +56,7 @@ static consm_status measure(struct metrics *out, const struct consm_model *m,
                           .classes = m->classes,
                           .decision = &m->decision};
     TRY(metrics_measure(out, &p));
+    metrics_hide_ece(out);
 done:
     mem_free(place);
     mem_free(label);

@@ -258,6 +258,12 @@ done:
     return st;
 }
 
+void metrics_hide_ece(struct metrics *m)
+{
+    if (m->all.nodes < METRICS_FEW)
+        m->all.ece = (double)NAN;
+}
+
 consm_status metrics_measure(struct metrics *out, const struct predicted *p)
 {
     consm_status st = CONSM_OK;

@@ -64,6 +64,11 @@ struct metrics_curve {
 
 /* Time O(n c log n), for the areas under the curves. */
 consm_status metrics_measure(struct metrics *out, const struct predicted *p);
+
+/* Replaces the calibration error by NAN if fewer than METRICS_FEW nodes were measured: it would be
+ * chance. */
+enum { METRICS_FEW = 20 };
+void metrics_hide_ece(struct metrics *m);
 void metrics_free(struct metrics *m); /* accepts one that was never measured (all zero) */
 
 /* The threshold of a class on the given nodes: the lowest with a precision, the highest with a
