@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "datasets.h"
+#include "golden.h"
 #include <math.h>
 
 static bool method_at(struct consm_method *m, int32_t i)
@@ -57,6 +58,25 @@ static void remembers_what_is_set(struct consm_options *o, const struct consm_pa
         OK(consm_options_set(o, p->name, text));
         assert_string_equal(consm_options_get(o, p->name, buffer), text);
     }
+}
+
+/* The kinds, ranges, words and defaults of ConSM's parameters and of a run's options. */
+static void ranges_are_recorded(void **state)
+{
+    struct consm_parameter p;
+    static char text[1 << 16];
+    size_t used = 0;
+    (void)state;
+    for (int32_t i = 0; parameter_at(&p, "consm", i); i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s: kind %d, %.10g to %.10g, %s",
+                                 p.name, (int)p.kind, p.min, p.max, p.value);
+        for (int k = 0; p.choices && p.choices[k]; k++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? "|" : ", of ",
+                                     p.choices[k]);
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n");
+        assert_true(used < sizeof text);
+    }
+    golden("parameters.txt", text);
 }
 
 static void every_default_can_be_set_and_read(void **state)
@@ -199,6 +219,7 @@ static void given_values_win_over_a_profile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_are_recorded),
         cmocka_unit_test(every_default_can_be_set_and_read),
         cmocka_unit_test(methods_have_their_own),
         cmocka_unit_test(given_values_win_over_a_profile),
