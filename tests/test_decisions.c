@@ -153,6 +153,75 @@ static void candidates_are_ordered(void **state)
     assert_int_equal(c.count, 3);
 }
 
+static void numbers_are(const struct candidate_choice *c, int64_t a, int64_t b, int64_t d)
+{
+    assert_int_equal(c->trial[0].number, a);
+    assert_int_equal(c->trial[1].number, b);
+    assert_int_equal(c->trial[2].number, d);
+}
+
+/* Four positives of five nodes: an error of a quarter around one half. */
+static void the_likeliest_by_hand(void **state)
+{
+    (void)state;
+    int32_t label[31] = {1, 1, 0, 1, 1};
+    struct judge j = {.metric = METRIC_AVERAGE_PRECISION, .positive = 1, .rows = 5, .label = label};
+    const struct candidate_choice before = {.count = 3,
+                                            .trial = {{.number = 0, .val = 0.5, .loss = 0.75},
+                                                      {.number = 1, .val = 0.25, .loss = 0.5},
+                                                      {.number = 2, .val = 0.125, .loss = 0.25}}};
+    struct candidate_choice c = before;
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 1, 0, 2);
+    c = before;
+    c.trial[1].diverged = true;
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 0, 1, 2);
+    c = before;
+    c.trial[1].loss = 0.75; /* no better */
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 0, 1, 2);
+    c = before;
+    j.rows = 1; /* an error of one half: every one is near */
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 2, 0, 1);
+    c = before;
+    j.metric = METRIC_ACCURACY;
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 0, 1, 2);
+    j.metric = METRIC_AVERAGE_PRECISION;
+    j.positive = 2; /* nobody */
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 0, 1, 2);
+    for (int i = 0; i < 31; i++)
+        label[i] = 2;
+    j.rows = 30; /* enough; an error of 0.09 */
+    c.trial[1].val = 0.45;
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 0, 1, 2);
+    j.rows = 29;
+    consm_take_likeliest(&c, &j);
+    numbers_are(&c, 1, 0, 2);
+}
+
+static void the_best_in_folds_comes_first(void **state)
+{
+    (void)state;
+    struct candidate_choice c = {.count = 3,
+                                 .trial = {{.number = 0, .fold = 0.25},
+                                           {.number = 1, .fold = 0.5},
+                                           {.number = 2, .fold = 0.5}}};
+    consm_take_folded(&c);
+    numbers_are(&c, 1, 0, 2);
+    c.trial[2].fold = 0.75;
+    c.count = 2;
+    consm_take_folded(&c);
+    numbers_are(&c, 1, 0, 2);
+    c.count = 3;
+    consm_take_folded(&c);
+    numbers_are(&c, 2, 1, 0);
+}
+
 static void margins_by_hand(void **state)
 {
     (void)state;
@@ -470,6 +539,8 @@ int main(void)
         cmocka_unit_test(looks_by_hand),
         cmocka_unit_test(a_given_backbone_tries_two_features),
         cmocka_unit_test(candidates_are_ordered),
+        cmocka_unit_test(the_likeliest_by_hand),
+        cmocka_unit_test(the_best_in_folds_comes_first),
         cmocka_unit_test(margins_by_hand),
         cmocka_unit_test(errors_of_folds_by_hand),
         cmocka_unit_test(labels_a_class_by_hand),

@@ -36,19 +36,17 @@ static int64_t positives(const struct judge *j)
     return count;
 }
 
-/* With a handful of positives average precision hardly distinguishes candidates. Among those within
- * one standard error of the best, the one with the lowest validation loss is taken. */
 enum { FEW_POSITIVES = 30 };
-static void take_the_likeliest(struct race *r)
+
+void consm_take_likeliest(struct candidate_choice *of, const struct judge *j)
 {
-    const struct judge *j = &r->s->judge;
-    struct trial *trial = r->of->trial;
+    struct trial *trial = of->trial;
     int64_t count = positives(j), least = 0;
     double best = trial[0].val;
     if (j->metric != METRIC_AVERAGE_PRECISION || count == 0 || count >= FEW_POSITIVES)
         return;
     double error = sqrt(best * (1 - best) / (double)count);
-    for (int64_t i = 1; i < r->of->count; i++)
+    for (int64_t i = 1; i < of->count; i++)
         if (!trial[i].diverged && trial[i].val >= best - error && trial[i].loss < trial[least].loss)
             least = i;
     struct trial taken = trial[least];
@@ -179,7 +177,7 @@ static consm_status halve(struct race *r)
             if (consm_folds(r->s))
                 TRY(consm_compare_finalists(r->s));
             else
-                take_the_likeliest(r);
+                consm_take_likeliest(r->of, &r->s->judge);
             TRY(teach_student(r));
         }
         choice_keep(c, race_stay(r->s, (int)c->rung));

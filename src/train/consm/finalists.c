@@ -108,7 +108,7 @@ done:
     return st;
 }
 
-static void take_best(struct candidate_choice *c)
+void consm_take_folded(struct candidate_choice *c)
 {
     int64_t best = 0;
     for (int64_t i = 1; i < c->count; i++)
@@ -131,7 +131,7 @@ consm_status consm_compare_finalists(struct session *s)
         if (!t->diverged && t->val >= best - error && !t->folded)
             TRY(try_finalist(t, s, &f));
     }
-    take_best(c);
+    consm_take_folded(c);
     if (c->trial[0].fold >= 0)
         c->folds = (struct train_folds){
             .labels = f.judge.rows,

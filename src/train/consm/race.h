@@ -32,6 +32,15 @@ consm_status race_choose(struct config *c, int64_t i, const bool *given);
 bool consm_looks(const struct config *c, int64_t update);
 bool consm_idle(const struct config *c, const struct learner *l);
 
+/* ---- who wins: backbone.c and finalists.c ---- */
+
+/* With a handful of positives average precision hardly distinguishes candidates. Among those within
+ * one standard error of the best, the one with the lowest validation loss comes first. */
+void consm_take_likeliest(struct candidate_choice *of, const struct judge *j);
+
+/* The one with the best cross-validation comes first; of equal ones the first. */
+void consm_take_folded(struct candidate_choice *c);
+
 /* ---- race.c ---- */
 
 /* The race of a session. Candidates that train side by side share its choice: the lock guards it,
