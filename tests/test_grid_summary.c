@@ -52,6 +52,17 @@ static void every_kind_has_its_best(void **state)
             "on 1 of 1).");
     text_free(&page);
     report_free(r);
+    /* Where the table's corrected p of a set says "level", so does the sentence. */
+    double p[SETS * MODELS] = {0, 0.2, 1, 1, 0, 0, 0, 0, 1};
+    g.p = p;
+    g.best[0] = g.best[2] = 2;
+    OK(report_new(&r, "grid"));
+    grid_summary(r, &g);
+    OK(report_to_terminal(&page, r, 0, false));
+    is_said(text_string(&page), "+5.0 points over GCN (significant on 0 of 2 datasets)");
+    is_said(text_string(&page), "+30.0 points over GCN (significant on 1 of 1 dataset)");
+    text_free(&page);
+    report_free(r);
 }
 
 int main(void)

@@ -38,15 +38,25 @@ static int model_named(const struct grid *g, const char *name)
     return -1;
 }
 
-/* On how many sets a is significantly better than b: one pair, so no correction. */
+/* p of models a and b on a set: the table's, which is corrected, where a is the best of the set, so
+ * that sentence and table agree; else of this pair alone. NaN: unknown. */
+static double p_of(const struct grid *g, int set, int a, int b)
+{
+    double p;
+    if (g->p && g->best[set] == a)
+        return g->p[set * g->models + b];
+    if (view_compare(&p, grid_cell(g, set, a), grid_cell(g, set, b)) < 0)
+        return (double)NAN;
+    return p;
+}
+
+/* On how many sets a is significantly better than b. */
 static int wins(const struct grid *g, const bool *in, int a, int b)
 {
     int count = 0;
     for (int s = 0; s < g->sets; s++) {
-        double p;
-        const struct study_cell *x = grid_cell(g, s, a), *y = grid_cell(g, s, b);
-        if (in[s] && view_compare(&p, x, y) == CONSM_OK)
-            count += grid_differs(p) && x->mean > y->mean;
+        if (in[s] && grid_cell(g, s, a)->mean > grid_cell(g, s, b)->mean)
+            count += grid_differs(p_of(g, s, a, b));
     }
     return count;
 }
