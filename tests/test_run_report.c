@@ -171,6 +171,23 @@ static void tell_figures(struct text *out, const struct consm_model *m)
     text_free(&json);
 }
 
+/* What metrics.json and the settings say is the same after the model was saved and loaded. */
+static void survives_a_file(const struct consm_model *m)
+{
+    struct text before = {0}, after = {0};
+    struct consm_model *loaded;
+    OK(consm_model_save(m, in_folder("model.safetensors")));
+    OK(consm_model_load(&loaded, in_folder("model.safetensors")));
+    model_metrics_to_json(&before, m);
+    model_metrics_to_json(&after, loaded);
+    config_to_json(&before, &m->config);
+    config_to_json(&after, &loaded->config);
+    assert_string_equal(text_string(&after), text_string(&before));
+    text_free(&before);
+    text_free(&after);
+    consm_model_free(loaded);
+}
+
 static void is_golden(const char *file, const struct report_input *in)
 {
     struct text out = {0};
@@ -183,6 +200,7 @@ static void is_golden(const char *file, const struct report_input *in)
     OK(text_status(&out));
     golden(file, text_string(&out));
     text_free(&out);
+    survives_a_file(in->run->model);
 }
 
 static struct report_input input_of(const struct scene *s)
