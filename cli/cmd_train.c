@@ -68,7 +68,7 @@ static const struct flag flags[] = {
 
 static int64_t ensemble_of(const struct training *t)
 {
-    return t->options->ensemble > 1 ? t->options->ensemble : 1;
+    return t->choices.ensemble > 1 ? t->choices.ensemble : 1;
 }
 
 /* The finished share of all runs and members, given the progress of one. */
@@ -100,8 +100,8 @@ static bool on_epoch(void *ctx, const struct consm_progress *progress)
                                     : "",
              progress->loss, val);
     progress_fraction(1,
-                      share_of_all(t, (int64_t)(progress->seed - t->options->seed),
-                                   progress->member, progress->share),
+                      share_of_all(t, (int64_t)(progress->seed - t->choices.seed), progress->member,
+                                   progress->share),
                       note);
     return progress_stopped();
 }
@@ -142,13 +142,11 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
 {
     struct training *t = ctx;
     consm_status st = CONSM_OK;
-    struct consm_options options = *t->options;
+    uint64_t seed = t->choices.seed + (uint64_t)number;
     struct trained_run run;
-    options.seed += (uint64_t)number;
-    options.threads = threads;
-    TRY(run_by_options(&run, true, t->data, &options));
+    TRY(run_by_options(&run, t->data, t->options, seed, threads));
     t->result[number] = run.result;
-    t->result[number].seed = options.seed;
+    t->result[number].seed = seed;
     if (t->made)
         t->made[number] = run.ensemble;
     if (t->json)
@@ -180,7 +178,7 @@ static int parallelism(const struct args *args, struct training *t, struct batch
     if (!threads && jobs > 1) /* a single run finds the best number itself */
         threads = cores / jobs > 1 ? cores / jobs : 1;
     batch->jobs = (int)(jobs < t->runs ? jobs : t->runs);
-    t->options->member_jobs = (int)jobs / batch->jobs;
+    t->choices.member_jobs = (int)jobs / batch->jobs;
     batch->threads = (int)threads;
     return EXIT_DONE;
 }
@@ -216,8 +214,8 @@ static int read_output_args(struct training *t)
                          "--embeddings needs -o FOLDER, the folder for the model");
     if (embeddings_check(args_get(args, "embeddings")) < 0)
         return args_status(args, CONSM_EINVAL);
-    t->options->checkpoint_every = every;
-    t->options->resume = resume;
+    t->checkpoint_every = every;
+    t->resume = resume;
     if (!every && !resume)
         return EXIT_DONE;
     const char *flag = resume ? "--resume" : "--checkpoint-every";
@@ -238,7 +236,7 @@ static consm_status choose_method(struct training *t, const struct args *args)
     if (from)
         TRY(consm_model_load(&t->from, from));
     if (!model)
-        model = t->from ? t->from->def->name : "consm";
+        model = t->from ? train_info(t->from).model : "consm";
     TRY(consm_options_new(&t->options, model));
 done:
     return st;
@@ -246,6 +244,7 @@ done:
 
 static int read_args(struct training *t, struct args *args, struct batch *batch)
 {
+    struct run_choices *c = &t->choices;
     int64_t seed = 0;
     int code;
     t->args = args;
@@ -260,18 +259,19 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     if (st < 0)
         return args_status(args, st);
     consm_options_on_progress(t->options, on_epoch, t);
-    if ((code = config_args(&t->options->config, t->options->given, args, t->options->model)) ||
-        (code = data_args_split(&t->options->split_options, args)) ||
+    if ((code = config_args(&c->config, c->given, args, options_method(t->options))) ||
+        (code = data_args_split(&c->split, args)) ||
         (code = args_int(args, "seed", 0, INT64_MAX / 2, &seed)) ||
         (code = args_int(args, "seeds", 1, 100000, &t->runs)) ||
-        (code = args_int(args, "ensemble", 1, ENSEMBLE_MOST_RUNS, &t->options->ensemble)) ||
+        (code = args_int(args, "ensemble", 1, ENSEMBLE_MOST_RUNS, &c->ensemble)) ||
         (code = parallelism(args, t, batch)))
         return code;
-    if (args_has(args, "quick") && !t->options->given[CONFIG_ROW_candidates])
-        t->options->config.candidates = CANDIDATES_FEW;
-    t->options->seed = (uint64_t)seed;
+    if (args_has(args, "quick") && !c->given[CONFIG_ROW_candidates])
+        c->config.candidates = CANDIDATES_FEW;
+    c->seed = (uint64_t)seed;
+    options_choose(t->options, c);
     batch->count = t->runs;
-    if (t->from && t->options->ensemble > 1)
+    if (t->from && c->ensemble > 1)
         return args_fail(args, EXIT_USAGE, "--from cannot be combined with --ensemble");
     if (t->from && (st = consm_options_from(t->options, t->from)) < 0)
         return args_status(args, st);
@@ -281,14 +281,15 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
 /* A card has its own memory and reports what does not fit; the host holds the data. */
 static bool elsewhere(const struct consm_options *o)
 {
-    return strncmp(o->device, "cuda", 4) == 0;
+    char buffer[32];
+    return strncmp(consm_options_get(o, "device", buffer), "cuda", 4) == 0;
 }
 
 /* Makes the first seed's split, so that errors are found before anything is written. */
 static consm_status look_at_split(struct training *t)
 {
     struct roles roles;
-    consm_status st = options_roles(&roles, t->data, t->options);
+    consm_status st = options_roles(&roles, t->data, t->options, t->choices.seed);
     if (st == CONSM_OK) {
         memcpy(t->count, roles.count, sizeof t->count);
         t->held_out = roles.held_out;
@@ -297,8 +298,8 @@ static consm_status look_at_split(struct training *t)
     if (st == CONSM_OK)
         st = options_metric(&t->metric, &t->positive, t->data, &roles, t->options);
     if (st == CONSM_OK && roles.count[SPLIT_TRAIN] == 0)
-        st = status_fail(CONSM_EINVAL, "%s: split %s has no training nodes", t->data->data->name,
-                         t->options->split);
+        st = status_fail(CONSM_EINVAL, "%s: split %s has no training nodes", t->read->name,
+                         train_split(t));
     roles_free(&roles);
     return st;
 }
@@ -311,11 +312,11 @@ static consm_status open_output(struct training *t, const char *name)
     if (!t->output.folder)
         return CONSM_OK;
     TRY(train_output_open(&t->output, t->args, &identity));
-    if (o->resume && file_kind(t->output.checkpoint) == FILE_MISSING)
+    if (t->resume && file_kind(t->output.checkpoint) == FILE_MISSING)
         fprintf(stderr, "consm train: no checkpoint in %s; starting from the beginning\n",
                 t->output.folder);
     if (t->runs == 1 && ensemble_of(t) == 1 && options_can_stop(o) == CONSM_OK)
-        TRY(consm_options_checkpoint(o, t->output.checkpoint, o->checkpoint_every, o->resume));
+        TRY(consm_options_checkpoint(o, t->output.checkpoint, t->checkpoint_every, t->resume));
 done:
     return st;
 }
@@ -332,8 +333,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         TRY(ZNEW(t->made, t->runs));
     if (!t->json && !t->quiet) {
         char name[SHOWN];
-        printf("%s, %s, split %s\n", shown(name, t->data->data->name, 0), t->options->model->name,
-               t->options->split);
+        printf("%s, %s, split %s\n", shown(name, t->read->name, 0),
+               options_method(t->options)->name, train_split(t));
         train_print_read(t);
         train_print_metric(t);
         train_print_notes(t);
@@ -342,7 +343,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     progress_catch_interrupt();
     if (t->quiet)
         progress_quiet();
-    progress_begin(t->options->model->name, "epochs", 0);
+    progress_begin(options_method(t->options)->name, "epochs", 0);
     st = train_batch(batch);
     progress_end();
     TRY(st);
@@ -417,18 +418,19 @@ static int run(struct args *args)
         goto out;
     how = data_args_how(args);
     how.model = t.from;
-    TRY(limits_check_name(name, &t.options->config));
+    TRY(limits_check_name(name, options_config(t.options)));
     TRY(consm_dataset_open_with(&t.data, name, &how));
-    config_file_warn(&file, args, t.data->data->sha256);
+    t.read = dataset_read(t.data);
+    config_file_warn(&file, args, t.read->sha256);
     TRY(options_resolve(t.options, t.data));
-    TRY(limits_check(t.data->data, &t.options->config,
-                     elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.options->member_jobs));
+    TRY(limits_check(t.read, options_config(t.options),
+                     elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.choices.member_jobs));
     TRY(look_at_split(&t));
     if ((code = train_suspect(&t)))
         goto out;
     TRY(open_output(&t, name));
     TRY(dataset_prepared(&t.prepared, t.data));
-    if (!args_has(args, "threads") && prepare_is_small(t.prepared, &t.options->config))
+    if (!args_has(args, "threads") && prepare_is_small(t.prepared, options_config(t.options)))
         batch.threads = 1;
     TRY(train_all(&t, &batch));
     TRY(print_changes(&t));

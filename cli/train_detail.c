@@ -2,7 +2,7 @@
 #include "train_detail.h"
 #include "base/counted.h"
 
-#include "app/model_json.h"
+#include "app/metrics_json.h"
 #include "app/rare.h"
 #include "data/table/recipe.h"
 #include "shown.h"
@@ -68,10 +68,11 @@ static void print_classes(const struct dataset *d)
 /* Classes that are too small for the random split. */
 static void print_small(const struct training *t)
 {
-    const struct dataset *d = t->prepared->data;
-    int64_t wanted = t->options->split_options.per_class + 2;
+    const struct dataset *d = t->read;
+    const struct split_options *split = &t->choices.split;
+    int64_t wanted = split->per_class + 2;
     char buffer[24], name[SHOWN];
-    if (strcmp(t->options->split, "random") != 0 || t->options->split_options.train > 0)
+    if (strcmp(train_split(t), "random") != 0 || split->train > 0)
         return;
     for (int32_t k = 0; k < d->classes; k++) {
         int64_t of = 0;
@@ -81,13 +82,13 @@ static void print_small(const struct training *t)
             printf("  class %s has %s, too few for --per-class %lld: three fifths are used for "
                    "training\n",
                    shown(name, dataset_class_name(d, k, buffer), 0), COUNTED(of, "label"),
-                   (long long)t->options->split_options.per_class);
+                   (long long)split->per_class);
     }
 }
 
 void train_print_read(const struct training *t)
 {
-    const struct dataset *d = t->prepared->data;
+    const struct dataset *d = t->read;
     /* Of a graph in parts, a rank knows only its own share of the cleaned graph. */
     int64_t edges = t->prepared->partition ? d->edges : t->prepared->facts.kept / 2;
     char stored[64] = "";
@@ -108,9 +109,13 @@ int train_suspect(const struct training *t)
     struct suspicions found;
     char text[SUSPICION_LENGTH];
     bool strict = args_has(t->args, "strict");
-    if (t->data->known || t->data->data->rows) /* no process has all of a graph in parts */
+    struct consm_dataset_info info = {.size = sizeof info};
+    consm_status st = consm_dataset_info(&info, t->data);
+    if (st == CONSM_OK &&
+        (info.known || info.in_parts)) /* no process has all of a graph in parts */
         return EXIT_DONE;
-    consm_status st = dataset_suspect(&found, t->data->data);
+    if (st == CONSM_OK)
+        st = dataset_suspect(&found, t->read);
     if (st < 0)
         return args_status(t->args, st);
     for (int i = 0; i < found.count; i++) {
@@ -125,13 +130,13 @@ int train_suspect(const struct training *t)
 static const char *class_of(const struct training *t, int32_t k, char name[SHOWN])
 {
     char buffer[24];
-    return shown(name, dataset_class_name(t->prepared->data, k, buffer), 0);
+    return shown(name, dataset_class_name(t->read, k, buffer), 0);
 }
 
 void train_print_metric(const struct training *t)
 {
     char name[SHOWN];
-    bool given = t->options->given[CONFIG_ROW_metric];
+    bool given = options_given(t->options)[CONFIG_ROW_metric];
     if (t->metric == METRIC_ACCURACY && !given)
         return;
     printf("  validation metric: %s", config_names_metric[t->metric]);
@@ -144,7 +149,7 @@ void train_print_metric(const struct training *t)
 
 static enum consm_role first_role(const struct consm_model *m)
 {
-    return m->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION;
+    return train_info(m).tested ? CONSM_TEST : CONSM_VALIDATION;
 }
 
 static void move(json_t *to, json_t *from, const char *key)
@@ -178,7 +183,7 @@ json_t *train_detail(const struct consm_model *m)
         move(out, all, "rare");
         json_array_foreach(json_object_get(role, "classes"), k, one)
         {
-            if ((int32_t)k != m->positive - 1)
+            if ((int32_t)k != train_info(m).positive)
                 json_object_del(one, "curve");
             if (json_integer_value(json_object_get(one, "support")) > 0 &&
                 json_integer_value(json_object_get(one, "predicted")) == 0)
@@ -206,38 +211,40 @@ static void print_first(const struct consm_metrics *m, int32_t k, const char *na
 }
 
 /* The cross-validated figures of a threshold, with intervals. */
-static void print_folded(const struct decision *d)
+static void print_folded(const struct consm_model_info *m)
 {
     char precision[96], recall[96];
-    int64_t hits = llround(d->recall * (double)d->positives);
-    int64_t said = d->precision > 0 ? llround((double)hits / d->precision) : 0;
+    int64_t hits = llround(m->threshold_recall * (double)m->threshold_labels);
+    int64_t said = m->threshold_precision > 0 ? llround((double)hits / m->threshold_precision) : 0;
     struct stats_interval right = stats_wilson(hits, said, 0.95),
-                          found = stats_wilson(hits, d->positives, 0.95);
+                          found = stats_wilson(hits, m->threshold_labels, 0.95);
     printf("precision %s, recall %s by %lld-fold cross-validation over all labels",
            rare_share(precision, hits, said, &right),
-           rare_share(recall, hits, d->positives, &found), (long long)d->folds);
+           rare_share(recall, hits, m->threshold_labels, &found), (long long)m->threshold_folds);
 }
 
 static void print_threshold(const struct training *t, const struct consm_model *m)
 {
     char name[SHOWN], precision[96], recall[96];
-    const struct decision *d = &m->decision;
+    struct consm_model_info d = train_info(m);
     struct rare_facts rare;
     const struct consm_class_metrics *test =
-        consm_metrics_class(consm_model_metrics(m, CONSM_TEST), d->positive);
-    printf("  predicts %s at probability >= %.4g: ", class_of(t, d->positive, name), d->threshold);
-    if (d->folds)
-        print_folded(d);
+        consm_metrics_class(consm_model_metrics(m, CONSM_TEST), d.threshold_class);
+    printf("  predicts %s at probability >= %.4g: ", class_of(t, d.threshold_class, name),
+           d.threshold);
+    if (d.threshold_folds)
+        print_folded(&d);
     else if (rare_measure(&rare, m) && rare.positives < RARE_FEW)
         printf("precision %s, recall %s on validation",
                rare_share(precision, rare.hits, rare.said, &rare.precision),
                rare_share(recall, rare.hits, rare.positives, &rare.recall));
     else
-        printf("precision %.3f, recall %.3f on validation", d->precision, d->recall);
-    if (m->count[SPLIT_TEST])
+        printf("precision %.3f, recall %.3f on validation", d.threshold_precision,
+               d.threshold_recall);
+    if (d.tested)
         printf("; %.3f, %.3f on test", test->precision, test->recall);
     putchar('\n');
-    if (!d->reached)
+    if (!d.threshold_reached)
         printf("  no threshold reaches the requested value; the one with the highest precision was "
                "taken\n");
 }
@@ -245,20 +252,21 @@ static void print_threshold(const struct training *t, const struct consm_model *
 void train_print_rare(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
+    struct consm_model_info info = train_info(m);
     char name[SHOWN];
-    if (m->decision.made)
+    if (info.threshold_class >= 0)
         print_threshold(t, m);
-    if (!m->positive || !m->count[first_role(m)])
+    if (info.positive < 0 || !(info.tested || info.validated))
         return;
     const struct consm_metrics *all = consm_model_metrics(m, first_role(m));
-    const struct consm_class_metrics *of = consm_metrics_class(all, m->positive - 1);
-    class_of(t, m->positive - 1, name);
+    const struct consm_class_metrics *of = consm_metrics_class(all, info.positive);
+    class_of(t, info.positive, name);
     if (isnan(of->average_precision))
         return;
     printf("  %s: average precision %.4f on %s (chance %.4f), ROC-AUC %.4f", name,
            of->average_precision, first_role(m) == CONSM_TEST ? "test" : "validation, optimistic",
            (double)of->support / (double)all->nodes, of->roc_auc);
-    print_first(all, m->positive - 1, name);
+    print_first(all, info.positive, name);
     putchar('\n');
 }
 
@@ -284,7 +292,7 @@ void train_warn(const struct training *t)
     enum consm_role role = first_role(m);
     const struct consm_metrics *all = consm_model_metrics(m, role);
     char name[SHOWN];
-    for (int32_t k = 0; k < m->classes && all->nodes > 0; k++) {
+    for (int32_t k = 0; k < all->classes && all->nodes > 0; k++) {
         const struct consm_class_metrics *of = consm_metrics_class(all, k);
         if (of->support == 0 || of->predicted > 0)
             continue;

@@ -5,7 +5,7 @@
 #include "app/suspects.h"
 
 #include "app/differences.h"
-#include "app/model_json.h"
+#include "app/metrics_json.h"
 #include "config_file.h"
 #include "edges_output.h"
 #include "io/file.h"
@@ -73,10 +73,12 @@ static bool is_path(const char *flag)
  * warm-up that grows with the labels (--stretch auto). */
 static bool is_left_open(const struct consm_options *o, int row)
 {
-    bool given = o->given[row] || (row == CONFIG_ROW_normalize_features &&
-                                   o->config.normalize_features == FEATURES_STANDARD);
-    bool brought = o->config.backbone == BACKBONE_AUTO && consm_candidate_brings(row);
-    return strcmp(o->model->name, "consm") == 0 && (brought || row == CONFIG_ROW_warmup) && !given;
+    const struct config *c = options_config(o);
+    bool given = options_given(o)[row] || (row == CONFIG_ROW_normalize_features &&
+                                           c->normalize_features == FEATURES_STANDARD);
+    bool brought = c->backbone == BACKBONE_AUTO && consm_candidate_brings(row);
+    return strcmp(options_method(o)->name, "consm") == 0 && (brought || row == CONFIG_ROW_warmup) &&
+           !given;
 }
 
 /* Flags that are neither parameters nor common: per-class, data-dir, …; of repeated ones the last
@@ -106,17 +108,18 @@ static consm_status write_config(const char *path, const struct args *args,
     char buffer[32];
     text_printf(&t, "# consm %s. `consm train --config` with this file repeats the run exactly.\n",
                 consm_version());
-    if (run->data->data->sha256[0])
-        text_printf(&t, "# SHA-256 of the data: %s\n", run->data->data->sha256);
+    const char *sha256 = dataset_read(run->data)->sha256;
+    if (sha256[0])
+        text_printf(&t, "# SHA-256 of the data: %s\n", sha256);
     yaml_path(&t, "dataset", run->dataset);
-    yaml_line(&t, "model", run->options->model->name);
-    yaml_path(&t, "split", run->options->split);
-    yaml_number(&t, "seed", run->options->seed);
+    yaml_line(&t, "model", options_method(run->options)->name);
+    yaml_path(&t, "split", consm_options_get(run->options, "split", buffer));
+    yaml_line(&t, "seed", consm_options_get(run->options, "seed", buffer));
     yaml_number(&t, "seeds", (unsigned long long)run->seeds);
     yaml_other_flags(&t, args);
     for (const struct config_row *row = config_rows(); row->name; row++)
         if (!is_left_open(run->options, (int)(row - config_rows())))
-            yaml_line(&t, row->name, config_text(&run->options->config, row, buffer));
+            yaml_line(&t, row->name, config_text(options_config(run->options), row, buffer));
     consm_status st = text_save(&t, path);
     text_free(&t);
     return st;
@@ -220,7 +223,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(write_metrics(path[2], run->model));
     TRY(consm_score_edges_on(&scores, run->model, data, out->device, out->threads));
     TRY(edges_write(path[4], scores, data, out->safe_csv, false));
-    if (data->data->rows) {
+    if (dataset_read(data)->rows) {
         fprintf(stderr, "consm train: no report.html, because the graph is in parts\n");
     } else {
         TRY(suspects_find(&suspects, run->model, data, run->prediction, &run->roles, out->threads));
@@ -233,7 +236,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
             changes.trust[1] = scores;
             TRY(differences_find(&changes, REPORT_MOVED));
         }
-        TRY(report_run(path[3], &(struct report_input){run, data->data, scores,
+        TRY(report_run(path[3], &(struct report_input){run, dataset_read(data), scores,
                                                        "consm train --config config.yaml", data,
                                                        out->threads, &suspects, path[7],
                                                        out->from ? &changes : NULL}));

@@ -4,7 +4,7 @@
 #ifndef CLI_TRAIN_OUTPUT_H
 #define CLI_TRAIN_OUTPUT_H
 
-#include "app/objects.h"
+#include "app/run.h"
 #include "args.h"
 
 struct train_output {

@@ -8,9 +8,23 @@
 
 #include "base/clock.h"
 #include "graph/structural.h"
+#include "stats/conformal.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+
+struct consm_model_info train_info(const struct consm_model *model)
+{
+    struct consm_model_info info = {.size = sizeof info};
+    (void)consm_model_info(&info, model);
+    return info;
+}
+
+const char *train_split(const struct training *t)
+{
+    char buffer[32];
+    return consm_options_get(t->options, "split", buffer); /* the options own it */
+}
 
 /* A figure, or null. */
 static json_t *figure(double value)
@@ -78,7 +92,7 @@ static void print_ensembles(const struct training *t)
         members += t->made[i].pool;
     }
     const char *between = " ";
-    printf("  ensemble of %lld runs: validation chose", (long long)t->options->ensemble);
+    printf("  ensemble of %lld runs: validation chose", (long long)t->choices.ensemble);
     for (int rule = 0; rule < ENSEMBLE_RULES; rule++)
         if (won[rule]) {
             printf("%s%s", between, ensemble_rule_name[rule]);
@@ -148,20 +162,22 @@ static json_t *arm_of(const struct train_arm *a)
 /* The GNN that was trained, and what it ignores. */
 static void print_backbone(const struct training *t)
 {
-    const struct consm_model *m = t->best.model;
-    bool chosen = t->options->config.backbone == BACKBONE_AUTO;
-    if (!m || !m->backbone[0])
+    bool chosen = options_config(t->options)->backbone == BACKBONE_AUTO;
+    if (!t->best.model)
         return;
-    printf("  backbone: %s%s%s", m->backbone, chosen ? ", chosen on validation" : "",
+    struct consm_model_info m = train_info(t->best.model);
+    if (!m.backbone[0])
+        return;
+    printf("  backbone: %s%s%s", m.backbone, chosen ? ", chosen on validation" : "",
            t->runs > 1 ? " (in the best run)" : "");
-    if (t->prepared->data->weight && !model_weighs(m))
+    if (t->read->weight && !m.uses_weights)
         printf("; it ignores the edge weights");
     putchar('\n');
-    const struct train_trees *trees = &m->result.trees;
+    const struct train_trees *trees = &t->best.result.trees;
     if (trees->taken)
         printf(
             "  predictions: boosted trees, validation %s %.4f (ConSM %.4f); edge scores: ConSM\n",
-            config_names_metric[m->config.metric], trees->val, trees->network_val);
+            m.metric, trees->val, trees->network_val);
 }
 
 void train_print_run(const struct training *t, const struct train_result *r)
@@ -179,8 +195,8 @@ void train_print_run(const struct training *t, const struct train_result *r)
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
         "s:I, s:b, s:s}",
-        "dataset", t->prepared->data->name, "model", t->options->model->name, "split",
-        t->options->split, "seed", (json_int_t)r->seed, "val_acc",
+        "dataset", t->read->name, "model", options_method(t->options)->name, "split",
+        train_split(t), "seed", (json_int_t)r->seed, "val_acc",
         figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
         figure(known(t, SPLIT_TEST, r->test_acc)), "best_epoch", (json_int_t)r->best_epoch,
         "epochs", (json_int_t)r->epochs, "train_ms", r->train_ms, "eval_ms", r->eval_ms, "seconds",
@@ -222,13 +238,12 @@ void train_print_run(const struct training *t, const struct train_result *r)
 /* How optimistic the validation on so few nodes is. */
 static void print_folds(const struct training *t)
 {
-    const struct consm_model *m = t->best.model;
-    const struct train_folds *f = m ? &m->result.folds : NULL;
-    if (!f || f->labels == 0)
+    const struct train_folds *f = &t->best.result.folds;
+    if (!t->best.model || f->labels == 0)
         return;
     printf("  validation %s %.4f on %s; %lld-fold cross-validation of the chosen backbone %.4f ± "
            "%.4f on all %s\n",
-           config_names_metric[m->config.metric], m->result.val_score,
+           train_info(t->best.model).metric, t->best.result.val_score,
            COUNTED(f->validating, "node"), (long long)f->folds, f->score, f->error,
            COUNTED(f->labels, "label"));
 }
@@ -236,11 +251,13 @@ static void print_folds(const struct training *t)
 /* Whether the figures are those of the stored parameters. */
 static void print_refit(const struct training *t)
 {
-    const struct consm_model *m = t->best.model;
-    if (m && m->refit.labels)
+    if (!t->best.model)
+        return;
+    struct consm_model_info m = train_info(t->best.model);
+    if (m.refit_labels)
         printf("  refit: trained once more on all %s for %s; validation scores are from before the "
                "refit (--refit no disables it)\n",
-               COUNTED(m->refit.labels, "label"), COUNTED(m->refit.updates, "update"));
+               COUNTED(m.refit_labels, "label"), COUNTED(m.refit_updates, "update"));
 }
 
 void train_print_summary(const struct training *t, double seconds)
@@ -258,9 +275,9 @@ void train_print_summary(const struct training *t, double seconds)
     spread = t->runs > 1 ? sqrt(spread / (n - 1)) : 0;
     if (t->json) {
         json_line(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:f, s:f, s:f}", "summary", 1,
-                            "dataset", t->prepared->data->name, "model", t->options->model->name,
-                            "split", t->options->split, "runs", (json_int_t)t->runs,
-                            "test_acc_mean", figure(known(t, SPLIT_TEST, test)), "test_acc_std",
+                            "dataset", t->read->name, "model", options_method(t->options)->name,
+                            "split", train_split(t), "runs", (json_int_t)t->runs, "test_acc_mean",
+                            figure(known(t, SPLIT_TEST, test)), "test_acc_std",
                             figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
                             figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
                             eval_ms, "seconds", seconds),
@@ -291,25 +308,28 @@ void train_print_summary(const struct training *t, double seconds)
 /* Which labels calibrate the prediction sets, and whether they are enough. */
 static void print_calibrating(const struct training *t)
 {
-    int64_t least = conformal_least(t->options->config.coverage);
+    double coverage = options_config(t->options)->coverage;
+    int64_t least = conformal_least(coverage);
     printf("  prediction sets: %lld of %lld validation labels calibrate the sets, the others "
            "select the model\n",
            (long long)t->calibrating, (long long)(t->calibrating + t->count[SPLIT_VAL]));
     if (t->calibrating < least)
         printf("  coverage %g needs %lld calibration labels: with fewer, every set contains every "
                "class\n",
-               t->options->config.coverage, (long long)least);
+               coverage, (long long)least);
 }
 
 /* What was done with the data. */
 void train_print_notes(const struct training *t)
 {
-    const struct dataset *d = t->prepared->data;
+    const struct dataset *d = t->read;
+    const struct config *c = options_config(t->options);
+    const struct model_def *model = options_method(t->options);
     if (t->prepared->structural)
         printf("  no features: built %d structural features (degrees, neighbours' degrees, random "
                "walks)\n",
                STRUCTURAL_FEATURES);
-    if (t->options->config.normalize_features == FEATURES_STANDARD)
+    if (c->normalize_features == FEATURES_STANDARD)
         printf("  feature columns standardised to mean 0, standard deviation 1\n");
     if (t->held_out)
         printf("  no validation nodes in the data: %lld of %lld labels held out\n",
@@ -317,63 +337,65 @@ void train_print_notes(const struct training *t)
     else if (t->count[SPLIT_VAL] == 0)
         printf(
             "  no validation nodes, and too few labels to hold any out: the last epoch is used\n");
-    if (t->options->config.coverage > 0)
+    if (c->coverage > 0)
         print_calibrating(t);
     if (d->directed)
-        printf("  edges are directed: %s uses them in both directions\n", t->options->model->name);
-    if (d->weight && t->options->model->unweighted)
-        printf("  edges have weights: %s ignores them\n", t->options->model->name);
+        printf("  edges are directed: %s uses them in both directions\n", model->name);
+    if (d->weight && model->unweighted)
+        printf("  edges have weights: %s ignores them\n", model->name);
 }
 
-static void print_sets(const struct consm_model *m)
+static void print_sets(const struct training *t, const struct consm_model_info *m)
 {
-    if (m->sets.coverage == 0 || isinf(m->sets.threshold))
+    if (!m->promised)
         return;
-    printf("  prediction sets: target coverage %g", m->sets.coverage);
-    if (m->class_threshold)
+    printf("  prediction sets: target coverage %g", m->coverage);
+    if (options_config(t->options)->coverage_by == COVERAGE_BY_CLASS)
         printf(" in every class");
     if (isfinite(m->covered))
         printf(", %.4f on test, %.2f classes per set", m->covered, m->set_size);
     if (isfinite(m->least_covered)) {
         char buffer[24], name[SHOWN];
         printf(", lowest for %s: %.4f",
-               shown(name, consm_model_class(m, m->least_class, buffer), 0), m->least_covered);
+               shown(name, consm_model_class(t->best.model, m->least_class, buffer), 0),
+               m->least_covered);
     }
-    printf("; scores averaged over neighbours with weight %g\n", m->sets.smoothing);
+    printf("; scores averaged over neighbours with weight %g\n", m->smoothing);
 }
 
 /* The calibration; with few validation nodes little is known. */
-static void print_confidence(const struct consm_model *m)
+static void print_confidence(const struct training *t, const struct consm_model_info *m)
 {
-    double after = consm_model_metrics(m, CONSM_VALIDATION)->ece;
-    if (!m->count[SPLIT_VAL])
+    double after = consm_model_metrics(t->best.model, CONSM_VALIDATION)->ece;
+    if (!m->validated)
         printf("  confidence: not calibrated (no validation nodes)");
     else
         printf("  confidence: temperature %.3f", m->temperature);
     if (isfinite(after))
         printf(", calibration error on validation %.4f before, %.4f after", m->ece_before, after);
-    else if (m->count[SPLIT_VAL])
+    else if (m->validated)
         printf(", calibration error unknown: %lld validation node%s too few",
-               (long long)m->count[SPLIT_VAL], m->count[SPLIT_VAL] == 1 ? " is" : "s are");
+               (long long)m->validated, m->validated == 1 ? " is" : "s are");
     putchar('\n');
     if (m->doubt > 0)
         printf("  probabilities shrunk %.1f %% towards uniform: only %s\n", 100 * m->doubt,
-               COUNTED(m->count[SPLIT_VAL], "node for validation"));
+               COUNTED(m->validated, "node for validation"));
 }
 
 void train_print_output(const struct training *t)
 {
+    struct consm_model_info info = train_info(t->best.model);
     const struct consm_metrics *m =
         consm_model_metrics(t->best.model, t->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION);
     if (t->count[SPLIT_TEST] || t->count[SPLIT_VAL])
         printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n", m->macro_f1,
                m->balanced_accuracy, m->roc_auc,
                t->count[SPLIT_TEST] ? "test" : "validation, optimistic");
-    print_confidence(t->best.model);
-    print_sets(t->best.model);
-    bool asked = t->best.model->positive > 0 || t->best.model->decision.made;
+    print_confidence(t, &info);
+    print_sets(t, &info);
+    bool asked = info.positive >= 0 || info.threshold_class >= 0;
     printf("  %.*s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml%s%s\n",
            shown_folder(t->output.folder), t->output.folder,
-           t->data->data->rows ? "" : " report.html graph.svg", /* none of a graph in parts */
-           asked && !t->data->data->rows ? " suspects.csv" : "");
+           t->read->rows ? "" : " report.html graph.svg", /* none of a graph in parts */
+           asked && !t->read->rows ? " suspects.csv" : "");
 }

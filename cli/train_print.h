@@ -5,14 +5,19 @@
 #include "train_output.h"
 
 #include <jansson.h>
+#include <pthread.h>
 
 /* What the runs share, and their results. */
 struct training {
     struct args *args;
     struct consm_dataset *data;
+    const struct dataset *read;      /* of data */
     const struct prepared *prepared; /* of data */
     struct consm_model *from;        /* the model that training starts from, or NULL */
-    struct consm_options *options;   /* of the first run; the others differ in their seed */
+    struct run_choices choices;      /* of the first run; the others differ in their seed */
+    struct consm_options *options;   /* these, with defaults */
+    int64_t checkpoint_every;
+    bool resume;
     int64_t runs;
     struct train_result *result; /* (runs) */
     struct ensemble_facts *made; /* (runs) of ensembles, or NULL */
@@ -30,6 +35,12 @@ struct training {
     struct trained_run best;
     int64_t count[4], held_out, calibrating; /* of the last run's split */
 };
+
+/* Facts about a model; they do not fail. */
+struct consm_model_info train_info(const struct consm_model *model);
+
+/* The split's name. */
+const char *train_split(const struct training *t);
 
 /* One finished run: a line of the table or a JSON object. */
 void train_print_run(const struct training *t, const struct train_result *r);

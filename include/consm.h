@@ -471,8 +471,14 @@ struct consm_model_info {
                           higher, because validation also selected */
     double fold_error; /* standard error of fold_score */
     double
-        drop_share; /* share of the edges, the least trusted ones, that ConSM trained without,
-                       chosen by validation; of an ensemble the mean of its ConSM runs; 0: none */
+        drop_share;       /* share of the edges, the least trusted ones, that ConSM trained without,
+                             chosen by validation; of an ensemble the mean of its ConSM runs; 0: none */
+    double least_covered; /* lowest share of a class's test nodes whose set holds it; NAN: unknown,
+                             also in a loaded model */
+    int32_t least_class;  /* that class */
+    int64_t threshold_folds;  /* folds of the cross-validation over all labels that chose the
+                                 threshold; 0: validation chose it, or there is none */
+    int64_t threshold_labels; /* labels of the class in that cross-validation */
 };
 /* Fills *out. The model owns the strings. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

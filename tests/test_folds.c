@@ -345,6 +345,11 @@ static void few_positives_get_a_threshold_from_folds(void **state)
         assert_int_equal(m->decision.folds, FOLDS);
         assert_int_equal(m->decision.positives, positives);
         assert_int_equal(plain->decision.folds, 0);
+        struct consm_model_info info = {.size = sizeof info};
+        OK(consm_model_info(&info, m));
+        assert_int_equal(info.threshold_folds, FOLDS);
+        assert_int_equal(info.threshold_labels, positives);
+        assert_true(isnan(info.least_covered)); /* no sets */
         assert_true(m->decision.made && m->decision.threshold != plain->decision.threshold);
         assert_true(m->decision.threshold > 0 && m->decision.threshold < 1);
         consm_model_free(m);

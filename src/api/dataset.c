@@ -104,6 +104,11 @@ void consm_dataset_free(struct consm_dataset *dataset)
     mem_free(dataset);
 }
 
+const struct dataset *dataset_read(const struct consm_dataset *dataset)
+{
+    return dataset->data;
+}
+
 consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset)
 {
     /* The prepared form is a cache: making it changes nothing that the caller can see. */

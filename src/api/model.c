@@ -15,7 +15,7 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
     if (out)
         *out = NULL;
     TRY(GIVEN(out, dataset, options));
-    TRY(run_by_options(&run, true, dataset, options));
+    TRY(run_by_options(&run, dataset, options, options->seed, options->threads));
     struct consm_model *model = run.model;
     run.model = NULL;
     run_free(&run);
@@ -93,6 +93,10 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .fold_score = model->result.folds.labels ? model->result.folds.score : (double)NAN,
         .fold_error = model->result.folds.labels ? model->result.folds.error : (double)NAN,
         .drop_share = mean_drop_share(model),
+        .least_covered = model->sets.coverage > 0 ? model->least_covered : (double)NAN,
+        .least_class = model->least_class,
+        .threshold_folds = model->decision.folds,
+        .threshold_labels = model->decision.positives,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }

@@ -1,15 +1,13 @@
-/* The internals of the public objects, for src/app, src/api and the command. */
+/* The internals of the public objects, for src/app and src/api. */
 #ifndef APP_OBJECTS_H
 #define APP_OBJECTS_H
 
 #include <pthread.h>
 
 #include "app/curve.h"
-#include "app/prepare.h"
-#include "app/roles.h"
+#include "app/run.h"
 #include "stats/conformal.h"
 #include "train/edge_trust.h"
-#include "train/ensemble.h"
 #include "train/metrics.h"
 
 struct names;
@@ -38,9 +36,6 @@ struct consm_dataset *dataset_hold(struct consm_dataset *dataset);
 void relabelled_free(struct consm_dataset *dataset);
 /* The same for a dataset with a selection of edges (clean.c). */
 void cleaned_free(struct consm_dataset *dataset);
-
-/* The dataset with its cleaned graph; any thread may call it. */
-consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset);
 
 /* A model of the caller's own: the build function and its context. */
 struct custom {
@@ -78,12 +73,6 @@ struct model_tensor {
     char name[48];
     int64_t rows, cols;
     float *value; /* (rows, cols) */
-};
-
-/* The history of an ensemble; runs 0: no ensemble. */
-struct ensemble_facts {
-    int64_t runs, pool, picked; /* trained runs; available members; chosen members */
-    enum ensemble_rule rule;
 };
 
 struct consm_model {
@@ -164,37 +153,6 @@ struct training_request {
 /* Trains; prediction (may be NULL) receives the predictions for the same graph. */
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request);
-
-/* The results of one run. */
-struct trained_run {
-    struct train_result result;
-    struct ensemble_facts ensemble; /* runs 0: no ensemble */
-    struct roles roles;
-    struct consm_model *model;           /* if it is to be kept */
-    struct consm_prediction *prediction; /* its predictions for the training graph */
-};
-
-/* Runs the options on a dataset; defaults are those of src/app/defaults.h. Without keep, only roles
- * and result are made. Several threads may run copies of the same options side by side. */
-consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
-                            const struct consm_options *o);
-void run_free(struct trained_run *r);
-
-/* The roles that a run would use. */
-consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
-                           const struct consm_options *o);
-
-/* The validation metric of a run, and its class (-1: all). CONSM_EINVAL if the options name a
- * missing class. */
-consm_status options_metric(enum config_metric *metric, int32_t *positive,
-                            const struct consm_dataset *dataset, const struct roles *roles,
-                            const struct consm_options *o);
-
-/* Fills in the defaults, to show or store them. */
-consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset);
-
-/* Whether such a run can be interrupted; CONSM_EINVAL with the reason if not. */
-consm_status options_can_stop(const struct consm_options *o);
 
 /* A session that evaluates a plain model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,

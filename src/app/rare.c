@@ -1,6 +1,7 @@
 /* Counts a rare class on validation, with intervals. */
 #include "app/rare.h"
 
+#include "app/objects.h"
 #include "base/number.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef APP_RARE_H
 #define APP_RARE_H
 
-#include "app/objects.h"
+#include "consm.h"
 #include "stats/stats.h"
 
 /* With fewer validation nodes of the class every choice is uncertain. */

@@ -403,7 +403,7 @@ consm_status consm_report_write(const char *path, const struct consm_model *mode
     struct consm_edge_scores *scores = NULL;
     struct suspects suspects = {0};
     TRY(GIVEN(path, model, dataset, options));
-    TRY(options_roles(&run.roles, dataset, options));
+    TRY(options_roles(&run.roles, dataset, options, options->seed));
     const char *device = options->device[0] ? options->device : NULL;
     TRY(consm_predict_on(&run.prediction, model, dataset, device, options->threads));
     TRY(dataset_whole(dataset, "a report"));

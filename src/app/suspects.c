@@ -2,7 +2,7 @@
 #include "app/suspects.h"
 
 #include "app/explain_values.h"
-
+#include "app/objects.h"
 #include "base/number.h"
 #include "report/text.h"
 

@@ -3,7 +3,9 @@
 #ifndef APP_SUSPECTS_H
 #define APP_SUSPECTS_H
 
-#include "app/objects.h"
+#include "consm.h"
+
+struct roles;
 
 enum { SUSPECTS_LISTED = 100, SUSPECTS_EXPLAINED = 20, SUSPECTS_REASONS = 3 };
 

@@ -1,6 +1,7 @@
 /* Chooses the probability from which a class is predicted. Validation chooses it. If fewer than ten
  * nodes of the class validate, cross-validation over all labels does (train/folds.h), which also
  * uses the class's training labels. */
+#include "app/objects.h"
 #include "app/rare.h"
 #include "backends/ranks.h"
 #include "train/folds.h"

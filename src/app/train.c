@@ -58,6 +58,31 @@ static const char *whole_split(const struct consm_options *o, const struct consm
     return o->split ? o->split : defaults_split(d->known);
 }
 
+void options_choose(struct consm_options *o, const struct run_choices *choices)
+{
+    o->config = choices->config;
+    memcpy(o->given, choices->given, sizeof o->given);
+    o->split_options = choices->split;
+    o->seed = choices->seed;
+    o->ensemble = choices->ensemble;
+    o->member_jobs = choices->member_jobs;
+}
+
+const struct config *options_config(const struct consm_options *o)
+{
+    return &o->config;
+}
+
+const bool *options_given(const struct consm_options *o)
+{
+    return o->given;
+}
+
+const struct model_def *options_method(const struct consm_options *o)
+{
+    return o->model;
+}
+
 consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset)
 {
     o->config = whole_config(o, dataset);
@@ -71,15 +96,15 @@ consm_status options_can_stop(const struct consm_options *o)
 }
 
 consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
-                           const struct consm_options *o)
+                           const struct consm_options *o, uint64_t seed)
 {
     consm_status st = CONSM_OK;
     *out = (struct roles){0};
     if (dataset->data->classes < 1)
         return status_fail(CONSM_EINVAL, "%s has no labels to learn from", dataset->data->name);
-    TRY(roles_make(out, dataset->data, whole_split(o, dataset), o->seed, &o->split_options));
+    TRY(roles_make(out, dataset->data, whole_split(o, dataset), seed, &o->split_options));
     if (o->config.coverage > 0)
-        TRY(roles_set_aside(out, dataset->data->nodes, o->seed));
+        TRY(roles_set_aside(out, dataset->data->nodes, seed));
 done:
     return st;
 }
@@ -157,27 +182,27 @@ static consm_status check_trees(const struct dataset *d, const struct roles *rol
                : CONSM_OK;
 }
 
-consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
-                            const struct consm_options *o)
+consm_status run_by_options(struct trained_run *out, const struct consm_dataset *dataset,
+                            const struct consm_options *o, uint64_t seed, int threads)
 {
     consm_status st = CONSM_OK;
     struct listener listener = {o->progress, o->progress_ctx};
     struct training_request request = {
         .roles = &out->roles,
         .custom = o->custom,
-        .threads = o->threads,
+        .threads = threads,
         .ensemble = o->ensemble,
         .jobs = o->member_jobs > 1 ? o->member_jobs : 1,
         .options = {.model = o->model,
                     .config = whole_config(o, dataset),
                     .device = o->device[0] ? o->device : NULL,
-                    .seed = o->seed,
+                    .seed = seed,
                     .given = o->given,
                     .progress = o->progress ? tell : NULL,
                     .progress_ctx = &listener},
     };
     *out = (struct trained_run){0};
-    TRY(options_roles(&out->roles, dataset, o));
+    TRY(options_roles(&out->roles, dataset, o, seed));
     TRY(name_classes(&request, dataset->data, o));
     if (o->from) {
         TRY(warm_check(o->from, dataset->data));
@@ -194,17 +219,11 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
         request.options.checkpoint_every = o->checkpoint_every;
         request.resume = o->resume && file_kind(o->checkpoint) != FILE_MISSING;
     }
-    if (keep || o->ensemble > 1 || refit_wanted(&request)) {
-        TRY(model_train(&out->model, keep ? &out->prediction : NULL, &request));
-        if (keep)
-            TRY(learned_mark(&out->prediction->seen, out->model, dataset->data, NULL,
-                             out->prediction->nodes));
-        out->result = out->model->result;
-        out->ensemble = out->model->ensemble;
-    } else {
-        struct problem problem = prepare_problem(request.prepared, out->roles.role);
-        TRY(train_once(&out->result, &problem, &request.options, request.threads));
-    }
+    TRY(model_train(&out->model, &out->prediction, &request));
+    TRY(learned_mark(&out->prediction->seen, out->model, dataset->data, NULL,
+                     out->prediction->nodes));
+    out->result = out->model->result;
+    out->ensemble = out->model->ensemble;
 done:
     if (st < 0)
         run_free(out);
