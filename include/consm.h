@@ -429,9 +429,9 @@ struct consm_model_info {
     int64_t features;
     bool structural;                    /* the features were made from the graph's structure */
     int64_t parameters;                 /* trained numbers */
-    int64_t epochs, best_epoch;         /* ConSM: best_epoch counts the updates that led to the
-                                           final parameters, epochs also those of variants that
-                                           were tried and not chosen */
+    int64_t epochs, best_epoch;         /* the number of epochs, and the selected one. ConSM counts
+                                           updates: epochs includes those of variants that were not
+                                           chosen, best_epoch does not */
     int64_t trained, validated, tested; /* nodes of each role */
     int64_t held_out;   /* training labels that were held out for validation; 0: none */
     double temperature; /* divides the logits before the softmax */

@@ -115,12 +115,14 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
     report_fact(r, value, "balanced accuracy", "mean recall");
     snprintf(text, sizeof text,
              "%s%s%s%s was trained on %s of %s. Validation nodes: %lld%s. Test nodes: %lld. It "
-             "trained for %s; epoch %lld had the best validation %s.",
+             "trained for %s; epoch %lld %s the best validation %s.",
              m->def->name, m->backbone[0] ? " (backbone " : "", m->backbone,
              m->backbone[0] ? ")" : "", COUNTED(m->count[SPLIT_TRAIN], "label"), m->dataset,
              (long long)m->count[SPLIT_VAL], m->held_out ? " (held out from the labels)" : "",
              (long long)m->count[SPLIT_TEST], COUNTED(m->result.epochs, "epoch"),
-             (long long)report_best_epoch(m), report_metric(m));
+             (long long)report_best_epoch(m),
+             strcmp(m->def->name, "consm") == 0 && !m->members ? "was the first with" : "had",
+             report_metric(m));
     report_summary(r, text);
     if (m->result.folds.labels) {
         const struct train_folds *f = &m->result.folds;
