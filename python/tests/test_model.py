@@ -347,3 +347,14 @@ def test_candidates(graph, world):
     assert bool(compared) == (model.info_["fold_labels"] > 0)
     assert not compared or rows[0]["fold_score"] == max(compared) == model.info_["fold_score"]
     assert consm.GCNClassifier(epochs=3).fit(graph, world.y).candidates_ == []
+
+
+def test_the_strongest_evidence_by_hand():
+    def row(kind, name, log_odds):
+        return {"kind": kind, "name": name, "log_odds": log_odds, "effect": 0.0}
+
+    rows = [row("edge", "a-b", -0.5), row("feature", "age", 0.25), row("feature", "height", 0.125),
+            row("neighbour", "b", 0.0), row("neighbour", "c", -1.0)]
+    told = consm.Explanation("a", "x", 0.5, [], [], [], (0, 0, 0), 0.0, rows)
+    assert told.main("feature") == "age (+0.25)"
+    assert told.main("edge") == told.main("neighbour") == told.main("other") == ""
