@@ -1,11 +1,12 @@
 /* Plans, options and searches: the identity of a run, what is refused, what is drawn. */
-#include "check.h"
+#include "golden.h"
 
 #include <math.h>
 #include <unistd.h>
 
 #include "study/options.h"
 #include "study/paper.h"
+#include "study/published.h"
 #include "study/runs.h"
 #include "study/search.h"
 
@@ -245,6 +246,43 @@ static void the_paper_is_quoted_rightly(void **state)
     }
 }
 
+/* All quoted numbers are recorded, so that none changes unseen. */
+static void all_quotations_are_recorded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cora",  "citeseer",  "pubmed",
+                                        "actor", "chameleon", "squirrel"};
+    static const double rate[] = {0, 0.05, 0.1, 0.15, 0.2, 0.25};
+    static char text[1 << 14];
+    size_t used = 0;
+#define SAY(...) used += (size_t)snprintf(text + used, sizeof text - used, __VA_ARGS__)
+    for (int i = 0; i < 6; i++) {
+        const struct paper_set *s = paper_set(names[i]);
+        SAY("%s: %d %d %d %d %d %d %d %.2f %.1f\n", s->name, (int)s->nodes, (int)s->edges,
+            (int)s->features, (int)s->classes, (int)s->train, (int)s->val, (int)s->test,
+            s->homophily, s->zeta);
+    }
+    for (int m = 0; model_list()[m]; m++) {
+        SAY("%s:", model_list()[m]->name);
+        for (int i = 0; i < 6; i++)
+            SAY(" %.1f ± %.1f", paper_accuracy(names[i], model_list()[m]->name),
+                paper_accuracy_std(names[i], model_list()[m]->name));
+        SAY("\n");
+    }
+    SAY("pruning: %.1f %.1f %.1f\n", paper_pruning_whole, paper_pruning_no_other,
+        paper_pruning_no_same);
+    for (int set = 0; set < 3; set++)
+        for (int k = 0; published_method(k); k++) {
+            SAY("%s under Metattack, %s:", names[set], published_method(k));
+            for (int i = 0; i < 6; i++)
+                SAY(" %.2f", published_accuracy(published_set(names[set], false), k, rate[i]));
+            SAY("\n");
+        }
+#undef SAY
+    assert_true(used < sizeof text);
+    golden("papers.txt", text);
+}
+
 /* Work by hand: a step is 20,000 and one for each edge and feature entry. */
 static void work_by_hand(void **state)
 {
@@ -283,6 +321,7 @@ int main(void)
         cmocka_unit_test(the_space_reaches_consms_candidates),
         cmocka_unit_test(bad_spaces_are_named),
         cmocka_unit_test(the_paper_is_quoted_rightly),
+        cmocka_unit_test(all_quotations_are_recorded),
         cmocka_unit_test(work_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,7 +200,12 @@ static void the_curve_changes_nothing(void **state)
     (void)state;
     json_t *curve, *plain;
     struct study_run run = small(TASK_CURVE, "gcn");
+    run.config.epochs = 20; /* a point every ten epochs */
     OK(run_one(&curve, &run, NULL));
+    const json_t *epochs = json_object_get(curve, "curve_epoch");
+    assert_int_equal(json_array_size(epochs), 2);
+    assert_int_equal(json_integer_value(json_array_get(epochs, 0)), 10);
+    assert_int_equal(json_integer_value(json_array_get(epochs, 1)), 20);
     run.task = TASK_TRAIN;
     OK(run_one(&plain, &run, NULL));
     assert_near(task_value(curve, "test_acc"), task_value(plain, "test_acc"), 0);
