@@ -129,8 +129,8 @@ static void put_facts(json_t *record, const char *dataset, int group)
     put(record, "test", (double)p->test);
     put(record, "homophily", p->homophily + (same ? 0.005 : 0.006));
     put(record, "adjusted_homophily", 0.5 + 0.1 * group);
-    put(record, "leaked", 10.0 * group);
-    put(record, "leaked_share", 0.1 * group);
+    put(record, "leaked", 333.0 * group);
+    put(record, "leaked_share", 0.1234 * group);
 }
 
 static void put_curves(json_t *record, int group, int seed)
