@@ -351,9 +351,12 @@ static void agreement_entry(const json_t *entry)
     OK(index_set(from, s.reference.from));
     OK(index_set(to, s.reference.to));
     node x = sparse(t.program, s.x);
-    t.loss = bce(t.program, agreement_record(t.program, x, left, right, &c),
-                 input(t.program, target, pairs.rows, 1), input(t.program, weight, pairs.rows, 1));
-    t.logits = agreement_record(t.program, x, from, to, &c);
+    t.loss = bce(
+        t.program,
+        agreement_compare(t.program, agreement_encode(t.program, x, &c), left, right, &c, false),
+        input(t.program, target, pairs.rows, 1), input(t.program, weight, pairs.rows, 1));
+    t.logits =
+        agreement_compare(t.program, agreement_encode(t.program, x, &c), from, to, &c, false);
     trial_compile(&t, &s, entry);
     trial_compare(&t, &s, "agreement", entry);
     trial_end(&t);

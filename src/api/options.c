@@ -320,7 +320,7 @@ const struct run_option *run_options(void)
     return rows;
 }
 
-const struct run_option *run_option_find(const char *name)
+static const struct run_option *run_option_find(const char *name)
 {
     for (const struct run_option *row = rows; row->name; row++)
         if (config_same_name(row->name, name))

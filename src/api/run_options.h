@@ -14,6 +14,5 @@ struct run_option {
 
 /* The rows in order; a row without a name ends the list. */
 const struct run_option *run_options(void);
-const struct run_option *run_option_find(const char *name); /* NULL: none */
 
 #endif

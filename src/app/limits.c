@@ -32,7 +32,8 @@ static int64_t limit_in(const char *path)
     return found;
 }
 
-int64_t limits_memory(void)
+/* Bytes this process may use: the machine's memory, or less by a control group or `ulimit -v`. */
+static int64_t limits_memory(void)
 {
     struct rlimit space;
     int64_t least = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);

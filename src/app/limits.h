@@ -7,9 +7,6 @@
 #include "models/model.h"
 #include "program/backend.h"
 
-/* Bytes this process may use: the machine's memory, or less by a control group or `ulimit -v`. */
-int64_t limits_memory(void);
-
 /* Estimated peak of training on an open dataset, with this many runs side by side. */
 int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs);
 

@@ -261,11 +261,6 @@ consm_status model_measure_again(struct consm_model *m, const struct problem *pr
 consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,
                               const struct problem *problem, const float *logits);
 
-/* Labels, confidence and probabilities from logits (n, c); of a graph in parts the probabilities
- * only of nodes that are problem_here(). */
-consm_status prediction_new(struct consm_prediction **out, const float *logits,
-                            const struct consm_model *model, const struct problem *problem);
-
 /* If coverage was requested, fits the prediction sets with the calibration labels and measures them
  * on the test nodes. logits (n, c) are the model's on the problem. */
 consm_status model_fit_sets(struct consm_model *m, const struct problem *problem,

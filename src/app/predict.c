@@ -23,8 +23,10 @@ done:
     return st;
 }
 
-consm_status prediction_new(struct consm_prediction **out, const float *logits,
-                            const struct consm_model *model, const struct problem *problem)
+/* Labels, confidence and probabilities from logits (n, c); of a graph in parts the probabilities
+ * only of nodes that are problem_here(). */
+static consm_status prediction_new(struct consm_prediction **out, const float *logits,
+                                   const struct consm_model *model, const struct problem *problem)
 {
     consm_status st = CONSM_OK;
     int64_t nodes = problem->nodes;

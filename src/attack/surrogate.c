@@ -189,8 +189,3 @@ double surrogate_pass(struct surrogate_room *r, const struct victims *v,
         backward(r, pairs, gradient);
     return loss;
 }
-
-const double *surrogate_logits(const struct surrogate_room *r)
-{
-    return r->logits;
-}

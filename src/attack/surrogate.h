@@ -20,7 +20,4 @@ void surrogate_room_free(struct surrogate_room *r);
 double surrogate_pass(struct surrogate_room *r, const struct victims *v,
                       const struct pair_list *pairs, double *gradient);
 
-/* The logits of the last pass, (n, classes). */
-const double *surrogate_logits(const struct surrogate_room *r);
-
 #endif

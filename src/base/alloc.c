@@ -125,7 +125,9 @@ void *mem_zalloc(size_t count, size_t size)
     return block;
 }
 
-void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size)
+/* Returns a block of new_count elements that begins with the old ones. The old block is freed on
+ * success and unchanged on failure. */
+static void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size)
 {
     void *block = mem_alloc(new_count, size);
     if (!block)

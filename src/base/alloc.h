@@ -11,10 +11,6 @@
 void *mem_alloc(size_t count, size_t size);
 void *mem_zalloc(size_t count, size_t size);
 
-/* Returns a block of new_count elements that begins with the old ones. The old block is freed on
- * success and unchanged on failure. */
-void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size);
-
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);

@@ -1,7 +1,8 @@
 /* UTF-8 from one table of well-formed sequences. */
 #include "base/utf8.h"
 
-size_t utf8_sequence(const char *text, size_t left)
+/* Length of the well-formed sequence at text (Unicode 15, table 3-7), or 0. */
+static size_t utf8_sequence(const char *text, size_t left)
 {
     const unsigned char *s = (const unsigned char *)text;
     unsigned char a = s[0];

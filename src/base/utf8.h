@@ -6,8 +6,6 @@
 
 enum { UTF8_REPLACEMENT = 0xFFFD, UTF8_BROKEN = 0x110000 };
 
-/* Length of the well-formed sequence at text (Unicode 15, table 3-7), or 0. */
-size_t utf8_sequence(const char *text, size_t left);
 bool utf8_valid(const char *text, size_t length);
 
 /* Returns the next character of a string and moves *s past it. UTF8_BROKEN for a malformed byte, 0

@@ -156,7 +156,7 @@ done:
     return st;
 }
 
-consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps)
+static consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps)
 {
     consm_status st = CONSM_OK;
     const struct backend_kind *kind = c->owner->inner->kind;

@@ -103,7 +103,7 @@ bool halo_moves(const struct halo *h)
            (h->other && !h->other->fixed);
 }
 
-uint64_t halo_version(const struct halo *h)
+static uint64_t halo_version(const struct halo *h)
 {
     return (h->csr ? h->csr->version : 0) + (h->index ? h->index->version : 0) +
            (h->other ? h->other->version : 0);

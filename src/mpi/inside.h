@@ -188,7 +188,6 @@ void halos_free(struct halo *h);
 
 /* Whether the matrix or index changed; finds the rows again if so. */
 bool halo_moves(const struct halo *h);
-uint64_t halo_version(const struct halo *h);
 consm_status halo_follow(struct halo *h);
 
 /* An exchange of one value's rows, made once and started repeatedly. */
@@ -269,7 +268,6 @@ struct compiled {
     size_t partial_bytes, work_bytes;
 };
 consm_status divided_compile(struct backend *b, struct compiled **out, const struct planned *plan);
-consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps);
 void divided_discard(struct compiled *c);
 void divided_follow(struct compiled *c); /* checks the leaves */
 

@@ -62,7 +62,7 @@ double ot_squared_distance(const float *x, const float *y, int64_t f)
     return BY_WIDTH(squared_distance, x, y, f);
 }
 
-double ot_dot(const float *x, const float *y, int64_t f)
+static double ot_dot(const float *x, const float *y, int64_t f)
 {
     return BY_WIDTH(dot, x, y, f);
 }

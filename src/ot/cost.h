@@ -6,9 +6,8 @@
 #include "base/status.h"
 #include "consm_ot.h"
 
-/* Σ (x_d - y_d)² and Σ x_d y_d over f features: the pieces of both metrics. */
+/* Σ (x_d - y_d)² over f features. */
 double ot_squared_distance(const float *x, const float *y, int64_t f);
-double ot_dot(const float *x, const float *y, int64_t f);
 
 /* cost[k, l] (c, n) = d(r_k, h_l) for r (c, f) and h (n, f). Squared Euclidean: ‖r_k - h_l‖².
  * Cosine: 1 - cos(r_k, h_l), in [0, 2]; a zero vector is at distance 1 from everything. */

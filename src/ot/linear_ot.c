@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-double ot_scale_factor(enum consm_ot_scale scale, int64_t c)
+/* The factor of a scale: 1, sqrt(c) or c. */
+static double ot_scale_factor(enum consm_ot_scale scale, int64_t c)
 {
     switch (scale) {
     case CONSM_OT_SCALE_SQRT: return sqrt((double)c);

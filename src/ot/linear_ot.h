@@ -27,9 +27,6 @@ struct ot_sets {
 void ot_linear(float *image, double *sums, const double *plan, const float *h, int64_t c, int64_t n,
                int64_t f, enum consm_ot_scale scale);
 
-/* The factor of a scale: 1, sqrt(c) or c. */
-double ot_scale_factor(enum consm_ot_scale scale, int64_t c);
-
 /*
  * Assigns a reference to every entry of every set: reference (start[count]); entry e of set i is
  * the point point[e]. By options->method: the nearest, or the argmax of the point's column in the

@@ -63,11 +63,6 @@ void table_free(struct table *t)
     mem_free(t);
 }
 
-consm_status table_status(const struct table *t)
-{
-    return t->status;
-}
-
 const char *table_name(const struct table *t)
 {
     return t->name;

@@ -29,7 +29,6 @@ enum table_mark {
 /* name becomes file names and ids; the caption is above the table. */
 consm_status table_new(struct table **out, const char *name, const char *caption);
 void table_free(struct table *t); /* NULL is fine */
-consm_status table_status(const struct table *t);
 const char *table_name(const struct table *t);
 
 /* All columns come before the first row. `about` is a tooltip of the header, or NULL. */

@@ -21,7 +21,7 @@ static const struct {
     [CONTROL_GAM_THRICE] = {"GAM, best of three runs", "gam", true},
 };
 
-const char *control_title(enum control control)
+static const char *control_title(enum control control)
 {
     return controls[control].title;
 }

@@ -23,8 +23,6 @@ enum control {
     CONTROLS
 };
 
-const char *control_title(enum control control);
-
 /* Adds the runs of controls whose ConSM run exists. */
 consm_status controls_plan(struct plan *plan, const struct study_view *v);
 

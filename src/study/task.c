@@ -146,7 +146,7 @@ done:
     return st;
 }
 
-consm_status task_train(json_t *result, const struct task_input *in)
+static consm_status task_train(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
     uint8_t *role = NULL;
@@ -210,7 +210,7 @@ static void choose_points(struct curve *c, const struct config *config, const ch
     c->offset = rounds ? config->warmup : 0;
 }
 
-consm_status task_curve(json_t *result, const struct task_input *in)
+static consm_status task_curve(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
     uint8_t *role = NULL;

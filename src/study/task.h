@@ -19,8 +19,6 @@ struct task_input {
 consm_status task_run(json_t **result, const struct task_input *in);
 
 /* The tasks; each adds its figures to the result. */
-consm_status task_train(json_t *result, const struct task_input *in);
-consm_status task_curve(json_t *result, const struct task_input *in);
 consm_status task_prune(json_t *result, const struct task_input *in);
 consm_status task_cost(json_t *result, const struct task_input *in);
 consm_status task_facts(json_t *result, const struct task_input *in);

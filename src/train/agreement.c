@@ -40,12 +40,6 @@ node agreement_compare(struct program *p, node e, const struct index *i, const s
     return linear(p, "3", relu(p, linear(p, "2", difference, c->match_hidden)), 1);
 }
 
-node agreement_record(struct program *p, node x, const struct index *i, const struct index *j,
-                      const struct config *c)
-{
-    return agreement_compare(p, agreement_encode(p, x, c), i, j, c, false);
-}
-
 static const struct partition *share_of(const struct agreement *a)
 {
     return a->s->problem->graph->partition;

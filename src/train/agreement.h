@@ -31,12 +31,8 @@ consm_status agreement_memory(struct agreement *a, memory_fn see, void *ctx);
 
 bool agreement_sound(const struct agreement *a);
 
-/* Records the model for the pairs (i, j) and returns its values before the sigmoid, (pairs, 1). */
-node agreement_record(struct program *p, node x, const struct index *i, const struct index *j,
-                      const struct config *c);
-
-/* Its two halves: e of all nodes, and the values for pairs of its rows. gathers: takes rows one by
- * one, which ranks can divide. */
+/* Record the model: e of all nodes, and its values for the pairs (i, j) of rows of e, before the
+ * sigmoid, (pairs, 1). gathers: takes rows one by one, which ranks can divide. */
 node agreement_encode(struct program *p, node x, const struct config *c);
 node agreement_compare(struct program *p, node e, const struct index *i, const struct index *j,
                        const struct config *c, bool gathers);

@@ -6,7 +6,6 @@
 
 /* A strip of `vectors` vectors holds whole heads of `per_head` vectors each; both are constants
  * after inlining, so the sums stay in registers. */
-#define HEADS_MAX 16
 #define HEADS_EACH(M) \
     M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 

@@ -178,7 +178,7 @@ consm_status maker_edge_default(struct graph_maker *m, const char *name, const c
     return read_weight(&m->usual_weight, m, text, line);
 }
 
-void maker_free(struct graph_maker *m)
+static void maker_free(struct graph_maker *m)
 {
     names_free(&m->id);
     names_free(&m->column);

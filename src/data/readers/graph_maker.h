@@ -68,7 +68,6 @@ consm_status maker_fault(struct graph_maker *m, int64_t line, const char *format
 
 /* Puts everything into d, with the files of labels and features beside it. */
 consm_status maker_finish(struct dataset *d, struct graph_maker *m);
-void maker_free(struct graph_maker *m);
 
 /* Opens the file, which may be compressed, and lets read() fill the maker. */
 typedef consm_status (*maker_read_fn)(struct graph_maker *m);

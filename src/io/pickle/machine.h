@@ -76,10 +76,6 @@ consm_status pickle_append(struct pickle *p, struct pickle_items *items,
                            const struct pickle_value *values, size_t count);
 
 consm_status pickle_push(struct pickle *p, struct pickle_value v);
-/* Pops the topmost count values, which must be above the last mark. */
-consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t count);
-/* Pops everything above the last mark, and the mark. */
-consm_status pickle_pop_mark(struct pickle *p, struct pickle_value **out, size_t *count);
 
 /* Finds the allowed name; otherwise a fault. */
 consm_status pickle_global(const struct pickle *p, struct pickle_value *out, const char *module,

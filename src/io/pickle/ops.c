@@ -13,7 +13,7 @@ done:
 }
 
 /* Pops the topmost count values, which must be above the last mark. */
-consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t count)
+static consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t count)
 {
     size_t floor = p->marks ? p->mark[p->marks - 1] : 0;
     *out = p->stack;
@@ -25,7 +25,7 @@ consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t coun
 }
 
 /* Pops everything above the last mark, and the mark. */
-consm_status pickle_pop_mark(struct pickle *p, struct pickle_value **out, size_t *count)
+static consm_status pickle_pop_mark(struct pickle *p, struct pickle_value **out, size_t *count)
 {
     *out = p->stack;
     *count = 0;
