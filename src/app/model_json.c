@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 17 };
-
 void config_to_json(struct text *t, const struct config *c)
 {
     char buffer[32];
@@ -84,8 +82,7 @@ void member_to_json(struct text *t, const struct consm_model *m)
     text_json(t, m->def->name);
     text_printf(t, ", \"seed\": \"%llu\", \"picks\": %lld, \"trained\": %lld",
                 (unsigned long long)m->result.seed, (long long)m->picks, (long long)m->trained);
-    text_add(t, ", \"temperature\": ");
-    text_json_number(t, m->temperature, DIGITS);
+    figure_to_json(t, "temperature", m->temperature);
     text_add(t, ", \"config\": ");
     config_to_json(t, &m->config);
     if (m->trees) {

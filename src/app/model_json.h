@@ -47,6 +47,13 @@ consm_status trees_from_json(struct consm_model *m, const json_t *object);
 /* A registered model, or one of the caller's own, which will need its build function. */
 consm_status model_define_by_name(struct consm_model *m, const char *name);
 
+/* Digits of a figure, which then comes back with all its bits. */
+enum { JSON_DIGITS = 17 };
+/* , "name": value; null if it is not a number. And back: NAN and 0 if there is none. */
+void figure_to_json(struct text *t, const char *name, double value);
+double figure_from_json(const json_t *object, const char *name);
+int64_t count_from_json(const json_t *object, const char *name);
+
 /* Reads one role's figures (metrics_to_json). */
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
@@ -66,6 +73,14 @@ void decision_to_json(struct text *t, const struct consm_model *m);
 consm_status decision_from_json(struct consm_model *m, const json_t *object);
 
 void names_to_json(struct text *t, char *const *names, int64_t count);
+
+/* A model file that is being read; path is for messages. */
+struct model_source {
+    const char *path;
+    struct safetensors *file;
+};
+/* Reads the tensors of a model whose metadata was read. */
+consm_status model_read_tensors(struct consm_model *m, const struct model_source *s);
 
 /* Notes the text in a file's metadata and frees it. */
 consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t);

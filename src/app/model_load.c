@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "data/table/recipe.h"
 #include "io/safetensors.h"
-#include "train/session.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,14 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file being read, for messages. */
-struct source {
-    const char *path;
-    struct safetensors *file;
-};
-
 /* The metadata under a key; NULL with a message if it is missing. */
-static const char *need(const struct source *s, const char *key)
+static const char *need(const struct model_source *s, const char *key)
 {
     const char *text = safetensors_metadata(s->file, key);
     if (!text)
@@ -28,8 +21,8 @@ static const char *need(const struct source *s, const char *key)
     return text;
 }
 
-static consm_status need_number(double *out, const struct source *s, const char *key, double min,
-                                double max)
+static consm_status need_number(double *out, const struct model_source *s, const char *key,
+                                double min, double max)
 {
     const char *text = need(s, key);
     char *end;
@@ -42,7 +35,7 @@ static consm_status need_number(double *out, const struct source *s, const char 
     return CONSM_OK;
 }
 
-static consm_status need_copy(char **out, const struct source *s, const char *key)
+static consm_status need_copy(char **out, const struct model_source *s, const char *key)
 {
     const char *text = need(s, key);
     if (!text)
@@ -50,7 +43,7 @@ static consm_status need_copy(char **out, const struct source *s, const char *ke
     return (*out = mem_strdup(text)) ? CONSM_OK : CONSM_ENOMEM;
 }
 
-static consm_status need_json(json_t **out, const struct source *s, const char *key)
+static consm_status need_json(json_t **out, const struct model_source *s, const char *key)
 {
     const char *text = need(s, key);
     json_error_t error;
@@ -63,7 +56,8 @@ static consm_status need_json(json_t **out, const struct source *s, const char *
 }
 
 /* A list of texts; empty if the key is missing. */
-static consm_status read_names(char ***out, const struct source *s, const char *key, int64_t count)
+static consm_status read_names(char ***out, const struct model_source *s, const char *key,
+                               int64_t count)
 {
     consm_status st = CONSM_OK;
     json_t *list = NULL;
@@ -94,7 +88,7 @@ done:
 
 /* ---- the parts ----------------------------------------------------------- */
 
-static consm_status check_format(const struct source *s)
+static consm_status check_format(const struct model_source *s)
 {
     const char *format = safetensors_metadata(s->file, "format");
     if (!format || strncmp(format, "consm model ", 12) != 0)
@@ -110,7 +104,7 @@ static consm_status check_format(const struct source *s)
 }
 
 /* Puts the names of file and part in front of a failure's message. */
-static consm_status in_part(consm_status st, const struct source *s, const char *part)
+static consm_status in_part(consm_status st, const struct model_source *s, const char *part)
 {
     char message[512];
     if (st >= 0 || st == CONSM_ENOMEM)
@@ -119,13 +113,13 @@ static consm_status in_part(consm_status st, const struct source *s, const char 
     return status_fail(CONSM_EFORMAT, "%s: %s: %s", s->path, part, message);
 }
 
-static consm_status read_definition(struct consm_model *m, const struct source *s)
+static consm_status read_definition(struct consm_model *m, const struct model_source *s)
 {
     const char *name = need(s, "model");
     return name ? in_part(model_define_by_name(m, name), s, "model") : CONSM_EFORMAT;
 }
 
-static consm_status read_config(struct consm_model *m, const struct source *s)
+static consm_status read_config(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *config = NULL;
@@ -137,7 +131,7 @@ done:
     return st;
 }
 
-static consm_status read_facts(struct consm_model *m, const struct source *s)
+static consm_status read_facts(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     double classes, features;
@@ -174,7 +168,7 @@ done:
 }
 
 /* The recipe of a table's columns, if the model has one; it must make the model's features. */
-static consm_status read_recipe(struct consm_model *m, const struct source *s)
+static consm_status read_recipe(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *list = NULL;
@@ -191,7 +185,7 @@ done:
 }
 
 /* How the training data was read; older models lack it. */
-static consm_status read_choices(struct consm_model *m, const struct source *s)
+static consm_status read_choices(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *object = NULL;
@@ -213,30 +207,25 @@ done:
 }
 
 /* Prediction sets, if the model has them. */
-static consm_status read_sets(struct consm_model *m, const struct source *s)
+static consm_status read_sets(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *sets = NULL;
-    char message[512];
     m->covered = m->set_size = (double)NAN;
     if (!safetensors_metadata(s->file, "sets"))
         return CONSM_OK;
     TRY(need_json(&sets, s, "sets"));
-    if (sets_from_json(m, sets) < 0) {
-        snprintf(message, sizeof message, "%s", consm_errmsg());
-        TRY(status_fail(CONSM_EFORMAT, "%s: %s", s->path, message));
-    }
+    TRY(model_in_file(sets_from_json(m, sets), s->path));
 done:
     json_decref(sets);
     return st;
 }
 
 /* The threshold, the doubt and the validation metric; older models lack them. */
-static consm_status read_choice(struct consm_model *m, const struct source *s)
+static consm_status read_choice(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *decision = NULL;
-    char message[512];
     const char *positive = safetensors_metadata(s->file, "positive");
     const char *score = safetensors_metadata(s->file, "val_score");
     double class_index = positive ? number_parse(positive, NULL) : -1;
@@ -247,10 +236,7 @@ static consm_status read_choice(struct consm_model *m, const struct source *s)
     if (!safetensors_metadata(s->file, "threshold"))
         return CONSM_OK;
     TRY(need_json(&decision, s, "threshold"));
-    if (decision_from_json(m, decision) < 0) {
-        snprintf(message, sizeof message, "%s", consm_errmsg());
-        TRY(status_fail(CONSM_EFORMAT, "%s: %s", s->path, message));
-    }
+    TRY(model_in_file(decision_from_json(m, decision), s->path));
 done:
     json_decref(decision);
     return st;
@@ -262,7 +248,7 @@ static int64_t count_of(const json_t *counts, const char *key)
 }
 
 /* Metrics are for people: missing figures are not an error. */
-static consm_status read_measured(struct consm_model *m, const struct source *s)
+static consm_status read_measured(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *counts = NULL, *metrics = NULL, *refit = NULL, *folds = NULL;
@@ -298,130 +284,10 @@ done:
     return st;
 }
 
-/* ---- tensors and members ------------------------------------------------- */
-
-/* name: without the member's number. */
-static consm_status read_tensor(struct model_tensor *to, const struct source *s,
-                                const struct safetensors_tensor *from, const char *name)
-{
-    consm_status st = CONSM_OK;
-    if (from->type != SAFETENSORS_F32 || from->rank != 2)
-        return status_fail(CONSM_EFORMAT,
-                           "%s: tensor %.60s is %s of rank %d: expected F32 of rank 2", s->path,
-                           from->name, safetensors_type_name(from->type), from->rank);
-    if (strlen(name) >= sizeof to->name)
-        return status_fail(CONSM_EFORMAT, "%s: the tensor name %.60s… is too long", s->path,
-                           from->name);
-    strcpy(to->name, name);
-    to->rows = from->shape[0];
-    to->cols = from->shape[1];
-    TRY(NEW(to->value, from->count));
-    memcpy(to->value, from->data, from->bytes);
-    for (int64_t k = 0; k < from->count; k++)
-        if (!isfinite(to->value[k]))
-            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains %g: expected finite numbers",
-                            s->path, to->name, (double)to->value[k]));
-done:
-    return st;
-}
-
-/* "trees.forest" is of the trees that predict in the owner's place. */
-static void owned_by_trees(struct consm_model **owner, const char **name)
-{
-    const size_t length = sizeof MODEL_TREES - 1;
-    if ((*owner)->trees && strncmp(*name, MODEL_TREES, length) == 0) {
-        *owner = (*owner)->trees;
-        *name += length;
-    }
-}
-
-/* The owner of a tensor: "3.w1" is w1 of member 3; in a plain model every name is the model's. */
-static consm_status owner_of(struct consm_model **owner, const char **name, struct consm_model *m,
-                             const struct source *s, const char *full)
-{
-    char *end;
-    *owner = m;
-    *name = full;
-    if (m->members == 0)
-        return CONSM_OK;
-    /* Digits only: strtol would also accept spaces and signs. */
-    long number = *full >= '0' && *full <= '9' ? strtol(full, &end, 10) : -1;
-    if (number < 0 || number >= m->members || *end != '.')
-        return status_fail(CONSM_EFORMAT,
-                           "%s: tensor %.60s does not belong to any of the %lld members", s->path,
-                           full, (long long)m->members);
-    *owner = m->member[number];
-    *name = end + 1;
-    return CONSM_OK;
-}
-
-static consm_status read_tensors(struct consm_model *m, const struct source *s)
-{
-    consm_status st = CONSM_OK;
-    for (int64_t i = 0; i < safetensors_count(s->file); i++) {
-        const struct safetensors_tensor *from = safetensors_at(s->file, i);
-        struct consm_model *owner;
-        const char *name;
-        if (strcmp(from->name, "sha256") == 0 || strcmp(from->name, MODEL_LEARNED) == 0 ||
-            strcmp(from->name, MODEL_CURVE) == 0)
-            continue;
-        TRY(owner_of(&owner, &name, m, s, from->name));
-        owned_by_trees(&owner, &name);
-        TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
-        owner->tensor[owner->tensors] = (struct model_tensor){0};
-        TRY(read_tensor(&owner->tensor[owner->tensors++], s, from, name));
-    }
-done:
-    return st;
-}
-
-/* The nodes that it learned from, if the file has them. */
-static consm_status read_learned(struct consm_model *m, const struct source *s)
-{
-    consm_status st = CONSM_OK;
-    const struct safetensors_tensor *from = safetensors_find(s->file, MODEL_LEARNED);
-    const char *named = safetensors_metadata(s->file, "learned_named");
-    if (!from)
-        return CONSM_OK;
-    if (from->type != SAFETENSORS_U64 || from->rank != 1)
-        return status_fail(CONSM_EFORMAT, "%s: tensor %s is %s of rank %d: expected U64 of rank 1",
-                           s->path, from->name, safetensors_type_name(from->type), from->rank);
-    TRY(NEW(m->learned, from->count));
-    memcpy(m->learned, from->data, from->bytes);
-    m->learned_count = from->count;
-    m->learned_named = named && strcmp(named, "true") == 0;
-    for (int64_t i = 1; i < m->learned_count; i++)
-        if (m->learned[i] <= m->learned[i - 1])
-            TRY(status_fail(CONSM_EFORMAT,
-                            "%s: entry %lld of %s is not larger than the previous one", s->path,
-                            (long long)i, from->name));
-done:
-    return st;
-}
-
-/* The learning curve, if the file has it. */
-static consm_status read_curve(struct consm_model *m, const struct source *s)
-{
-    consm_status st = CONSM_OK;
-    const struct safetensors_tensor *from = safetensors_find(s->file, MODEL_CURVE);
-    struct train_curve *c = &m->curve;
-    if (!from)
-        return CONSM_OK;
-    if (from->type != SAFETENSORS_F64 || from->rank != 2 || from->shape[1] != CURVE_COLUMNS)
-        return status_fail(CONSM_EFORMAT, "%s: tensor %s is not a learning curve", s->path,
-                           from->name);
-    TRY(GROW(c->point, c->count, c->room, (size_t)from->shape[0]));
-    memcpy(c->point, from->data, from->bytes);
-    if (!curve_sound(c->point, from->shape[0]))
-        TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains invalid numbers", s->path,
-                        from->name));
-    c->count = from->shape[0];
-done:
-    return st;
-}
+/* ---- members ------------------------------------------------------------- */
 
 /* The members listed in the metadata, without tensors. */
-static consm_status read_members(struct consm_model *m, const struct source *s)
+static consm_status read_members(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *facts = NULL, *members = NULL;
@@ -456,7 +322,7 @@ done:
 }
 
 /* The trees that predict in a plain model's place, still without tensors. */
-static consm_status read_trees(struct consm_model *m, const struct source *s)
+static consm_status read_trees(struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     json_t *trees = NULL;
@@ -471,7 +337,7 @@ done:
 
 /* Checks that every part has the parameters of its equations; models of the caller's own are
  * checked later. */
-static consm_status check_parts(const struct consm_model *m, const struct source *s)
+static consm_status check_parts(const struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
     for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
@@ -486,7 +352,7 @@ done:
 }
 
 /* Closes the file. */
-static consm_status read_model(struct consm_model **out, struct source *s)
+static consm_status read_model(struct consm_model **out, struct model_source *s)
 {
     consm_status st = CONSM_OK;
     struct consm_model *m = NULL;
@@ -506,9 +372,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_choice(m, s));
     TRY(read_members(m, s));
     TRY(read_trees(m, s));
-    TRY(read_tensors(m, s));
-    TRY(read_learned(m, s));
-    TRY(read_curve(m, s));
+    TRY(model_read_tensors(m, s));
     TRY(check_parts(m, s));
     model_name_backbone(m);
     *out = m;
@@ -522,7 +386,7 @@ done:
 consm_status consm_model_load(struct consm_model **out, const char *path)
 {
     consm_status st = CONSM_OK;
-    struct source s = {.path = path};
+    struct model_source s = {.path = path};
     struct mem_bound bound;
     struct consm_model *m = NULL;
     if (out)
@@ -543,7 +407,7 @@ done:
 consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size)
 {
     consm_status st = CONSM_OK;
-    struct source s = {.path = name};
+    struct model_source s = {.path = name};
     *out = NULL;
     TRY(safetensors_read(&s.file, name, data, size));
     TRY(read_model(out, &s));

@@ -272,6 +272,9 @@ consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_
 /* A model file in memory; name is for messages. */
 consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size);
 
+/* Puts the file's name in front of a failure's message. */
+consm_status model_in_file(consm_status st, const char *path);
+
 /* Checks that the model's parameters are those of its equations. */
 consm_status model_check(const struct consm_model *model, const char *path);
 

@@ -162,8 +162,7 @@ done:
     return st;
 }
 
-/* Puts the file's name in front of a failure's message. */
-static consm_status in_file(consm_status st, const char *path)
+consm_status model_in_file(consm_status st, const char *path)
 {
     char message[512];
     if (st >= 0 || st == CONSM_ENOMEM)
@@ -183,7 +182,7 @@ consm_status model_check(const struct consm_model *model, const char *path)
     struct session *s = NULL;
     int64_t numbers = 0;
     if (!model->def->build)
-        return in_file(model_check_forest(model), path);
+        return model_in_file(model_check_forest(model), path);
     for (int64_t i = 0; i < model->tensors; i++)
         numbers += model->tensor[i].rows * model->tensor[i].cols;
     if (model->features > numbers || model->classes > numbers)
@@ -200,7 +199,7 @@ consm_status model_check(const struct consm_model *model, const char *path)
                               .graph = graph,
                               .dense = zero,
                               .views = views};
-    TRY(in_file(model_session(&s, model, &problem, backend), path));
+    TRY(model_in_file(model_session(&s, model, &problem, backend), path));
 done:
     session_free(s);
     backend_close(backend);
