@@ -35,8 +35,8 @@ static void identity_holds_all_that_matters(void **state)
     other.keep_graph = true; /* an extra file changes nothing about the result */
     key_of(another, &other, NULL);
     assert_string_equal(key, another);
-    struct study_run changed[9];
-    for (int i = 0; i < 9; i++)
+    struct study_run changed[14];
+    for (int i = 0; i < 14; i++)
         changed[i] = run;
     changed[0].seed = 1;
     changed[1].split = "paper";
@@ -47,11 +47,46 @@ static void identity_holds_all_that_matters(void **state)
     changed[6].task = TASK_CURVE;
     changed[7].config.normalize_features = FEATURES_ROW;
     changed[8].ensemble = 5;
-    for (int i = 0; i < 9; i++) {
+    changed[9].split_options.train = 0.5;
+    changed[10].split_options.train = 0.25;
+    changed[11].split_options.val = 0.5;
+    changed[12].split_options.pooled = true;
+    changed[13].device = "cuda";
+    for (int i = 0; i < 14; i++) {
         key_of(another, &changed[i], NULL);
-        if (strcmp(key, another) == 0)
-            fail_msg("change %d is not part of the identity", i);
+        for (int j = -1; j < i; j++) {
+            if (j >= 0)
+                key_of(key, &changed[j], NULL);
+            else
+                key_of(key, &run, NULL);
+            if (strcmp(key, another) == 0)
+                fail_msg("changes %d and %d have one identity", j, i);
+        }
     }
+}
+
+/* What does not apply is left out, so that runs of earlier versions are found again. */
+static void identity_leaves_out_what_does_not_apply(void **state)
+{
+    (void)state;
+    static const char *const only[] = {"train_ratio", "val_ratio", "pooled",  "same_kept",
+                                       "other_kept",  "device",    "ensemble"};
+    struct study_run run = plan_run(TASK_TRAIN, "csbm:nodes=50", model("gcn"), "random");
+    json_t *id;
+    OK(plan_identity(&id, &run, NULL));
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+        assert_null(json_object_get(id, only[i]));
+    json_decref(id);
+    run.task = TASK_PRUNE;
+    run.same_kept = 0.25;
+    run.other_kept = 0.5;
+    run.split_options.val = 0.125;
+    OK(plan_identity(&id, &run, NULL));
+    assert_near(json_number_value(json_object_get(id, "same_kept")), 0.25, 0);
+    assert_near(json_number_value(json_object_get(id, "other_kept")), 0.5, 0);
+    assert_near(json_number_value(json_object_get(id, "train_ratio")), 0, 0);
+    assert_near(json_number_value(json_object_get(id, "val_ratio")), 0.125, 0);
+    json_decref(id);
 }
 
 static void identity_follows_the_bytes_of_files(void **state)
@@ -313,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity_holds_all_that_matters),
+        cmocka_unit_test(identity_leaves_out_what_does_not_apply),
         cmocka_unit_test(identity_follows_the_bytes_of_files),
         cmocka_unit_test(a_plan_owns_its_names),
         cmocka_unit_test(options_are_read_and_checked),

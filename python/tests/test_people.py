@@ -39,8 +39,9 @@ def test_given_values_win_over_a_profile_in_any_order(world, graph):
 
 
 def test_a_parameter_that_is_not_read_is_said(world, graph):
-    with pytest.warns(consm.ConsmWarning, match="gcn ignores heads=3; it is a parameter of gat"):
+    with pytest.warns(consm.ConsmWarning, match="gcn ignores heads=3; it is a parameter of gat") as said:
         consm.GCNClassifier(heads=3, epochs=2).fit(graph, world.y)
+    assert said[0].filename == __file__  # the caller's line, not one of the package
     with warnings.catch_warnings():
         warnings.simplefilter("error", consm.ConsmWarning)
         consm.GATClassifier(heads=2, hidden=8, epochs=2, threads=1, lr=0.1).fit(graph, world.y)
@@ -460,7 +461,9 @@ def test_figures(world, graph):
     areas = [float(ax.get_legend().get_texts()[0].get_text().split("area ")[1][:-1]) for ax in (stored, computed)]
     assert abs(areas[1] - model.metrics_["test"]["classes"][1]["roc_auc"]) < 1e-3 and abs(areas[0] - areas[1]) < 0.02
     assert stored.get_title() == "test nodes" and computed.get_title() == "60 nodes"
+    assert stored.get_xlim() == (0, 1) and stored.get_ylim() == (0, 1.02)
     ax = model.plot_reliability(graph, held_out)
+    assert ax.get_xlim() == (0, 1) and ax.get_ylim() == (0, 1.02)
     shown = ax.get_lines()[1].get_xydata()
     assert ((shown >= 0) & (shown <= 1)).all()
     assert sum(int(t.get_text().replace(",", "")) for t in ax.texts) == 60
