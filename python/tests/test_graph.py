@@ -1,6 +1,7 @@
 """Graphs from all supported objects: the same graph results, and nothing is lost."""
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import pickle
@@ -240,6 +241,23 @@ def test_fetch(tmp_path, monkeypatch):
     assert not list((tmp_path / "cache").rglob("*.npz"))
     with pytest.raises(OSError):
         consm.fetch("texas", data_dir=tmp_path / "cache", mirror=(tmp_path / "nothing").as_uri())
+
+
+def test_a_download_arrives_whole_or_not_at_all(tmp_path):
+    from consm import _data
+    source, target = tmp_path / "source", tmp_path / "cache" / "set" / "file"
+    source.write_bytes(b"nodes and edges")
+    right = hashlib.sha256(b"nodes and edges").hexdigest()
+    with pytest.raises(consm.ConsmError, match="expected " + "0" * 64):
+        _data._bring(source.as_uri(), str(target), "0" * 64)
+    assert list(target.parent.iterdir()) == []
+    for expected in (None, right):
+        _data._bring(source.as_uri(), str(target), expected)
+        assert target.read_bytes() == b"nodes and edges" and list(target.parent.iterdir()) == [target]
+        assert _data._expected(str(target), expected) == expected
+        target.unlink()
+    (target.parent / "file.sha256").write_text(right + "  file\n")
+    assert _data._expected(str(target), None) == right and _data._expected(str(target), "1") == "1"
 
 
 def test_fetch_brings_what_is_registered(tmp_path):
