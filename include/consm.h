@@ -392,9 +392,9 @@ CONSM_API consm_status consm_options_from(struct consm_options *options,
 struct consm_progress {
     size_t size;
     uint64_t seed;
-    int64_t epoch, epochs; /* finished, and in total */
-    double loss, val_acc, best_val;
-    int64_t member, members;   /* of an ensemble: the run, from 1, and their number; else 0 */
+    int64_t epoch, epochs;          /* finished, and in total */
+    double loss, val_acc, best_val; /* best_val -1: nothing was validated yet */
+    int64_t member, members;        /* of an ensemble: the run, from 1, and their number; else 0 */
     double share;              /* share of the run (the member) that is done, by time; 0: unknown */
     int64_t candidate, update; /* while ConSM chooses its backbone: the candidate, from 1, and its
                                   update (0 during cross-validation); else 0 */

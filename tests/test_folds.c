@@ -224,6 +224,19 @@ static void nobody_is_predicted_by_his_own_label(void **state)
     scene_close(&s);
 }
 
+/* What a run tells during cross-validation: the candidate, and that nothing was validated. */
+static bool hear_folds(void *ctx, const struct progress *p)
+{
+    int64_t *heard = ctx;
+    if (p->candidate == 0 || p->update > 0)
+        return false;
+    assert_true(p->best_val == -1 && p->val_acc == 0 && p->epoch == 0);
+    assert_true(p->fraction >= 0 && p->fraction <= 1);
+    assert_non_null(p->backbone);
+    ++*heard;
+    return false;
+}
+
 /* With few validation nodes the finalist with the best folds is chosen, and its score is reported
  * beside validation's. With --folds no, validation decides. */
 static void folds_choose_among_finalists(void **state)
@@ -237,7 +250,11 @@ static void folds_choose_among_finalists(void **state)
     c->rounds = 1;
     c->gnn_steps = 4;
     c->drop_share = 0;
+    int64_t heard = 0;
+    s.request.options.progress = hear_folds;
+    s.request.options.progress_ctx = &heard;
     OK(model_train(&m, NULL, &s.request));
+    assert_true(heard > 0);
     const struct train_result *r = &m->result;
     assert_int_equal(r->folds.labels, s.roles.count[SPLIT_TRAIN] + 15);
     assert_int_equal(r->folds.validating, 15);
