@@ -165,7 +165,7 @@ def main():
                         "--case", name, models, kind]
                 done = finish(case, seconds)
                 if done is None:
-                    print(f"{name:10} PyG {kind:7} {models} not at its end after {seconds} s", flush=True)
+                    print(f"{name:10} PyG {kind:7} {models} not finished after {seconds} s", flush=True)
                     continue
                 for line in done.stdout.splitlines():
                     print(f"{name:10} PyG {kind:7} {line}", flush=True)

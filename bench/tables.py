@@ -91,7 +91,7 @@ def beside(name):
     def measure(lab):
         words = ["--sets", name, "--threads", 2, "--json", "--consm", lab.consm]
         if not all(importlib.util.find_spec(module) for module in ("torch", "torch_geometric")):
-            print("torch or torch_geometric is not here: consm alone", file=sys.stderr)
+            print("torch or torch_geometric is not installed: only consm is measured", file=sys.stderr)
             words += ["--alone"]
         if lab.quick:
             words += ["--models", "mlp,gcn", "--seconds", "0.05"]

@@ -107,8 +107,8 @@ class Record:
         return own / total, whole / total
 
     def halving(self, chosen: list[int]) -> tuple[float, float]:
-        """Mean regret when candidates are given up on the way (RUNGS), and the median cost in units of
-        the dearest candidate's whole training."""
+        """Mean regret when candidates are stopped early (RUNGS), and the median cost in units of the
+        most expensive candidate's whole training."""
         lost, cost = [], []
         for i, task in enumerate(self.tasks):
             runs = {j: self.at[task, self.configs[j]] for j in chosen if (task, self.configs[j]) in self.at}
@@ -161,9 +161,9 @@ def main() -> None:
     own, whole = record.left_out(a.count)
     halved, cost = record.halving(chosen)
     print(f"{len(record.tasks)} tasks of {len(set(record.family))} graphs, {len(record.configs)} configurations")
-    print(f"regret of the {a.count} chosen: {record.regret(chosen, everyone):.2f} points on the graphs that chose, "
+    print(f"regret of the {a.count} chosen: {record.regret(chosen, everyone):.2f} points on the graphs they were chosen on, "
           f"{own:.2f} on a graph left out; of all configurations {whole:.2f}")
-    print(f"given up on the way: {halved:.2f} points, {cost:.1f} times the dearest candidate's training (median)")
+    print(f"with candidates stopped early: {halved:.2f} points, {cost:.1f} times the training of the most expensive one (median)")
     for j in chosen:
         print(f"  {record.configs[j]:3d}  {configurations(1 + record.configs[j])[-1]}")
     if a.table:
