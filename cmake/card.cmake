@@ -1,5 +1,6 @@
-# test_ops_card, test_models_card: the kernels of src/cuda compiled for the host, where fibres simulate a card's
-# threads (tests/card), tested with test_ops and whole models. They need a C++ compiler, but no card and no nvcc.
+# test_ops_card, test_models_card, test_course_card: the kernels of src/cuda compiled for the host, where fibres
+# simulate a card's threads (tests/card), tested with test_ops, whole models and test_course. They need a C++ compiler,
+# but no card and no nvcc.
 # They are not built with sanitizers, which report a change of stacks as an error.
 if(NOT CMOCKA_FOUND OR CONSM_SANITIZE OR CONSM_FUZZ)
     return()
@@ -24,7 +25,7 @@ endforeach()
 add_library(card OBJECT ${card_sources})
 target_include_directories(card PRIVATE include src tests/card)
 target_compile_options(card PRIVATE -std=c++17 -O2 -Wno-unknown-pragmas)
-foreach(pair ops:test_ops models:test_backend_training)
+foreach(pair ops:test_ops models:test_backend_training course:test_course)
     string(REPLACE ":" ";" pair ${pair})
     list(GET pair 0 name)
     list(GET pair 1 source)

@@ -1,64 +1,59 @@
-/* Keeps the best parameters in programs that validate themselves. One thread counts and decides:
- * there are few rows, and the order of the sum is that of the host. */
+/* Keeps the best parameters in programs that validate themselves. One thread does it: there are few
+ * rows, and the order of the sums is that of the host. */
 #include "cpu/kernels.h"
 
 #include "program/keep.h"
-#include <math.h>
 #include <string.h>
 
-static int64_t largest(const float *x, int64_t c)
+/* What the metric sorts and counts in. */
+size_t scratch_keep(const struct instr *in)
 {
-    int64_t best = 0;
-    for (int64_t k = 1; k < c; k++)
-        if (x[k] > x[best])
-            best = k;
-    return best;
+    if (in->op != OP_KEEP)
+        return 0;
+    return (2 * (size_t)in->attr.index->count + 3 * (size_t)in->src_cols[0]) * sizeof(uint64_t);
 }
 
-/* -log softmax(x)[label] */
-static double surprise(const float *x, int64_t c, int64_t label, int64_t top)
+static struct score_room room_of(const struct instr *in)
 {
-    double total = 0;
-    for (int64_t k = 0; k < c; k++)
-        total += exp((double)x[k] - (double)x[top]);
-    return log(total) - ((double)x[label] - (double)x[top]);
+    uint64_t *item = (uint64_t *)(void *)in->scratch, *spare = item + in->attr.index->count;
+    return (struct score_room){
+        .item = item, .spare = spare, .count = (int64_t *)(spare + in->attr.index->count)};
 }
 
-struct judged keep_judge(const struct instr *in, int64_t k)
+/* The mean of -log p of the labels. */
+static double mean_surprise(const struct scored_rows *x)
 {
-    int64_t c = in->src_cols[0], row = in->attr.index->row[k];
-    const float *x = in->src[0] + row * c;
-    int64_t top = largest(x, c), label = in->attr.label[row];
-    return (struct judged){top == label, in->attr.a != 0 ? surprise(x, c, label, top) : 0};
-}
-
-void keep_decide(const struct instr *in, struct judged all)
-{
-    struct keep_record *record = (struct keep_record *)in->update[0];
-    struct kept_epoch *now = &record->epoch[record->count++ % KEEP_ROOM];
-    *now = (struct kept_epoch){
-        .loss = (double)in->src[1][0], .right = (int64_t)all.right, .tie = all.surprise};
-    if (in->attr.index->count > 0)
-        now->tie /= (double)in->attr.index->count;
-    now->kept = now->right > record->right || in->attr.b != 0 ||
-                (now->right == record->right && now->tie < record->tie);
-    if (!now->kept)
-        return;
-    record->right = now->right;
-    record->tie = now->tie;
-    memcpy(in->out, in->src[2], (size_t)in->cols * sizeof *in->out);
+    double sum = 0;
+    for (int64_t k = 0; k < x->rows; k++)
+        sum += score_surprise(x->logits + x->logit_row[k] * x->classes, x->classes,
+                              x->label[x->label_row[k]]);
+    return x->rows > 0 ? sum / (double)x->rows : 0;
 }
 
 KERNEL(keep)
 {
-    struct judged all = {0};
+    struct keep_record *record = (struct keep_record *)in->update[0];
+    const struct index *index = in->attr.index;
+    const struct score_room room = room_of(in);
+    const struct scored_rows x = {.logits = in->src[0],
+                                  .label = in->attr.label,
+                                  .logit_row = index->row,
+                                  .label_row = index->row,
+                                  .rows = index->count,
+                                  .classes = (int32_t)in->src_cols[0],
+                                  .positive = in->attr.positive};
     (void)step;
     if (who.id != 0)
         return;
-    for (int64_t k = 0; k < in->attr.index->count; k++) {
-        struct judged one = keep_judge(in, k);
-        all.right += one.right;
-        all.surprise += one.surprise;
-    }
-    keep_decide(in, all);
+    struct kept_epoch *now = &record->epoch[record->count++ % KEEP_ROOM];
+    *now = (struct kept_epoch){.loss = (double)in->src[1][0],
+                               .score = score_rows(in->attr.metric, &x, &room),
+                               .tie = in->attr.a != 0 ? mean_surprise(&x) : 0};
+    now->kept = now->score > record->score || in->attr.b != 0 ||
+                (now->score == record->score && now->tie < record->tie);
+    if (!now->kept)
+        return;
+    record->score = now->score;
+    record->tie = now->tie;
+    memcpy(in->out, in->src[2], (size_t)in->cols * sizeof *in->out);
 }

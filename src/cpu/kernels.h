@@ -67,11 +67,6 @@ void batch_blocks(float *partial, const struct instr *in, float *work, int phase
 void batch_total(const struct instr *in, const float *partial, float *work, int phase, int64_t left,
                  int64_t right);
 void batch_rows(const struct instr *in, float *work, int64_t from, int64_t to);
-struct judged {
-    double right, surprise; /* 1 or 0; -log p of the label, if needed */
-};
-struct judged keep_judge(const struct instr *in, int64_t k); /* of row k of the index */
-void keep_decide(const struct instr *in, struct judged all);
 
 /* Operations over rows that need something of all rows in between, in steps for rows [from, to).
  * walks.c offers them to callers that have only some of the rows. inverse_root (rows):
@@ -102,5 +97,6 @@ size_t scratch_loss(const struct instr *in);
 size_t scratch_sparse(const struct instr *in);
 size_t scratch_heads(const struct instr *in);
 size_t scratch_batch(const struct instr *in);
+size_t scratch_keep(const struct instr *in);
 
 #endif

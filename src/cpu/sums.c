@@ -54,11 +54,6 @@ static struct sum_shape nll_shape(const struct instr *in)
                               block_count(in->attr.index->count, LOSS_BLOCK), 2 * sizeof(double)};
 }
 
-static struct sum_shape keep_shape(const struct instr *in)
-{
-    return (struct sum_shape){SUM_INDEXED, 1, in->attr.index->count, 2 * sizeof(double)};
-}
-
 /* Columns of partial sums: those of the result; for heads, its rows. */
 static int64_t width(const struct instr *in)
 {
@@ -114,12 +109,6 @@ static void weighted_partial(const struct half *h, int64_t from, int64_t to)
     weighted_blocks(h->partial, h->in, from, to);
 }
 
-static void keep_partial(const struct half *h, int64_t from, int64_t to)
-{
-    for (int64_t k = from; k < to; k++)
-        ((struct judged *)h->partial)[k] = keep_judge(h->in, k);
-}
-
 static void batch_partial(const struct half *h, int64_t from, int64_t to)
 {
     batch_blocks(h->partial, h->in, h->work, h->phase, from, to);
@@ -163,18 +152,6 @@ static void nll_end(const struct half *h, struct worker who)
         nll_total(h->in, h->partial, nll_shape(h->in).blocks);
 }
 
-static void keep_end(const struct half *h, struct worker who)
-{
-    const struct judged *one = h->partial;
-    struct judged all = {0};
-    for (int64_t k = 0; who.id == 0 && k < h->in->attr.index->count; k++) {
-        all.right += one[k].right;
-        all.surprise += one[k].surprise;
-    }
-    if (who.id == 0)
-        keep_decide(h->in, all);
-}
-
 static void batch_end(const struct half *h, struct worker who)
 {
     int64_t from, to;
@@ -194,7 +171,6 @@ static const struct summing summing[OP_COUNT] = {
     [OP_BCE] = {weighted_shape, weighted_partial, weighted_end},
     [OP_L1] = {weighted_shape, weighted_partial, weighted_end},
     [OP_MSE] = {weighted_shape, weighted_partial, weighted_end},
-    [OP_KEEP] = {keep_shape, keep_partial, keep_end},
     [OP_BATCH_NORM] = {columns_shape, batch_partial, batch_end},
     [OP_BATCH_NORM_GRAD] = {columns_shape, batch_partial, batch_end},
     [OP_BATCH_NORM_XHAT] = {columns_shape, batch_partial, batch_end},

@@ -44,8 +44,8 @@ void drop_numbered(float *y, const float *x, const struct instr *in, const struc
 
 size_t scratch_bytes(const struct instr *in)
 {
-    size_t need[] = {scratch_dense(in),  scratch_rows(in),  scratch_loss(in),
-                     scratch_sparse(in), scratch_heads(in), scratch_batch(in)};
+    size_t need[] = {scratch_dense(in), scratch_rows(in),  scratch_loss(in), scratch_sparse(in),
+                     scratch_heads(in), scratch_batch(in), scratch_keep(in)};
     size_t most = 0;
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         most = need[i] > most ? need[i] : most;

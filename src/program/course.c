@@ -53,18 +53,22 @@ static struct instr keeping(const struct course_parts *parts)
     const struct program *train = parts->train, *eval = parts->eval;
     node loss = node_now(train, parts->loss), logits = node_now(eval, parts->logits);
     int64_t size = train->params->size;
-    return (struct instr){
-        .op = OP_KEEP,
-        .rows = 1,
-        .cols = size,
-        .src_rows = {ROWS(eval, logits), 1, 1},
-        .src_cols = {COLS(eval, logits), 1, size},
-        .attr = {.a = parts->ties, .b = parts->always, .index = parts->rows, .label = parts->label},
-        .out_at = {.place = PLACE_BEST},
-        .src_at = {value_at(eval, logits, PLACE_OTHER),
-                   value_at(train, loss, PLACE_ARENA),
-                   {.place = PLACE_VALUE}},
-        .update_at = {{.place = PLACE_RECORD}}};
+    return (struct instr){.op = OP_KEEP,
+                          .rows = 1,
+                          .cols = size,
+                          .src_rows = {ROWS(eval, logits), 1, 1},
+                          .src_cols = {COLS(eval, logits), 1, size},
+                          .attr = {.a = parts->ties,
+                                   .b = parts->always,
+                                   .metric = parts->metric,
+                                   .positive = parts->positive,
+                                   .index = parts->rows,
+                                   .label = parts->label},
+                          .out_at = {.place = PLACE_BEST},
+                          .src_at = {value_at(eval, logits, PLACE_OTHER),
+                                     value_at(train, loss, PLACE_ARENA),
+                                     {.place = PLACE_VALUE}},
+                          .update_at = {{.place = PLACE_RECORD}}};
 }
 
 static consm_status check(const struct course_parts *parts)

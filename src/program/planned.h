@@ -12,6 +12,7 @@
 
 #include "graph/csr.h"
 #include "program/index.h"
+#include "stats/score.h"
 
 typedef int32_t node;
 enum { POISON = -1, NODE_SOURCES = 5, NODE_UPDATES = 2 };
@@ -55,6 +56,8 @@ struct attr {
     int64_t heads, rank, iterations;   /* attention; spectra */
     enum op function;                  /* which one UNARY_GRAD differentiates */
     enum take take;                    /* transport */
+    enum score_metric metric;          /* what OP_KEEP compares, */
+    int32_t positive;                  /* and its positive class */
     uint64_t seed;                     /* of samples that are the same at every step */
     size_t state;                      /* offset into PLACE_STATE */
     const struct csr *csr;             /* leaves: */

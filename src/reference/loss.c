@@ -1,5 +1,4 @@
 /* Softmax and the losses. */
-#include "program/keep.h"
 #include "reference/kernels.h"
 
 #include <math.h>
@@ -120,42 +119,3 @@ LOOP(nll_grad)
 LOSS(bce, fmax(x, 0) - x * t + log1p(exp(-fabs(x))), 1 / (1 + exp(-x)) - t)
 LOSS(l1, fabs(x - t), x > t ? 1 : x < t ? -1 : 0)
 LOSS(mse, (x - t) * (x - t), 2 * (x - t))
-
-/* ---- what is worth keeping ---- */
-
-/* The column of a row's largest value, of equal ones the first. */
-static int64_t largest(const struct instr *in, int64_t r)
-{
-    int64_t best = 0;
-    for (int64_t c = 1; c < in->src_cols[0]; c++)
-        best = X(r, c) > X(r, best) ? c : best;
-    return best;
-}
-
-/* Records right = Σ_k [argmax x_r = label_r], r = index[k], and the mean of -log
- * softmax(x_r)[label_r]; copies the parameters if right is the largest so far, or equal with a
- * smaller mean. */
-LOOP(keep)
-{
-    struct keep_record *record = (struct keep_record *)in->update[0];
-    const struct index *index = in->attr.index;
-    struct kept_epoch *now = &record->epoch[record->count++ % KEEP_ROOM];
-    *now = (struct kept_epoch){.loss = (double)in->src[1][0]};
-    for (int64_t k = 0; k < index->count; k++) {
-        int64_t r = index->row[k], said = largest(in, r);
-        double total = 0;
-        now->right += said == in->attr.label[r];
-        for (int64_t c = 0; c < in->src_cols[0]; c++)
-            total += exp(X(r, c) - X(r, said));
-        now->tie += log(total) - (X(r, in->attr.label[r]) - X(r, said));
-    }
-    now->tie = in->attr.a != 0 && index->count > 0 ? now->tie / (double)index->count : 0;
-    now->kept = now->right > record->right || in->attr.b != 0 ||
-                (now->right == record->right && now->tie < record->tie);
-    for (int64_t c = 0; now->kept && c < in->cols; c++)
-        OUT(0, c) = SRC(2, 0, c);
-    if (now->kept) {
-        record->right = now->right;
-        record->tie = now->tie;
-    }
-}

@@ -24,17 +24,21 @@ static consm_status open_course(struct session *s, struct course **out, const st
                                  .logits = s->logits,
                                  .rows = s->ahead.rows,
                                  .label = s->problem->label,
+                                 .metric = judge_metric(&s->judge),
+                                 .positive = s->judge.positive,
                                  .ties = s->options.config.ties == TIES_LOSS,
                                  .always = s->validation == 0};
     return course_new(out, &parts);
 }
 
-/* OP_KEEP counts accuracy only; other metrics are computed on the host. */
 static bool possible(const struct session *s)
 {
+    const struct judge *j = &s->judge;
+    if (j->metric != METRIC_ACCURACY &&
+        (j->classes > KEEP_MOST_CLASSES || j->rows > KEEP_MOST_SCORES / j->classes))
+        return false;
     return s->learner.train.program && !s->learner.params->block[PLACE_VALUE].memory->host &&
-           s->judge.metric == METRIC_ACCURACY && course_possible(s->learner.eval) &&
-           s->backend->kind->supports(s->backend, OP_KEEP);
+           course_possible(s->learner.eval) && s->backend->kind->supports(s->backend, OP_KEEP);
 }
 
 consm_status ahead_open(struct session *s)
@@ -97,7 +101,7 @@ static consm_status run_ahead(struct session *s, int64_t number)
     const struct learner *l = &s->learner;
     const int64_t epochs = how_many(s, number);
     const double begin = clock_seconds();
-    a->record.right = l->best < 0 ? -1 : llround(l->best * (double)s->judge.rows);
+    a->record.score = l->best;
     a->record.tie = l->best_loss;
     TRY(course_run(*course_now(s), &(struct step){l->seed, (uint64_t)l->steps}, epochs,
                    &a->record));
@@ -113,13 +117,12 @@ consm_status ahead_epoch(struct session *s, int64_t number, struct progress *pro
     consm_status st = CONSM_OK;
     struct ahead *a = &s->ahead;
     struct learner *l = &s->learner;
-    const int64_t rows = s->judge.rows;
     if (!session_ahead(s))
         TRY(run_ahead(s, number));
     const struct kept_epoch *now = &a->record.epoch[a->taken++];
     progress->loss = now->loss;
     TRY(learner_took(l, now->loss));
-    progress->val_acc = rows ? (double)now->right / (double)rows : 0;
+    progress->val_acc = now->score;
     if (now->kept) {
         l->best = progress->val_acc;
         l->best_loss = now->tie;

@@ -1,19 +1,7 @@
-/* The validation metrics for model selection. Everything is summed in node order. */
+/* The validation metric for model selection: which one, and its validation nodes. */
 #include "train/judge.h"
 
-#include "stats/rank.h"
-#include <math.h>
 #include <string.h>
-
-/* What a row's log-odds of every class need. With it, exp is taken once per class, not once per
- * pair of classes. */
-struct odds_base {
-    int32_t first; /* the class with the largest logit */
-    double own;    /* its log-odds */
-    /* That logit, and Σ_i exp(x_i - top). Without another class the sum loses no digits: the
-     * largest term stays. */
-    double top, sum;
-};
 
 /* ---- which metric -------------------------------------------------------- */
 
@@ -99,11 +87,11 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
         j->rows += problem->role[i] == SPLIT_VAL && problem->label[i] >= 0;
     TRY(NEW(j->node, j->rows));
     TRY(NEW(j->label, j->rows));
-    TRY(NEW(j->item, j->rows));
-    TRY(NEW(j->spare, j->rows));
-    TRY(NEW(j->count, 3 * (int64_t)problem->classes));
+    TRY(NEW(j->room.item, j->rows));
+    TRY(NEW(j->room.spare, j->rows));
+    TRY(NEW(j->room.count, 3 * (int64_t)problem->classes));
     if (problem->classes > 2 && j->metric == METRIC_ROC_AUC)
-        TRY(NEW(j->base, j->rows));
+        TRY(NEW(j->room.base, j->rows));
     for (int64_t i = 0, k = 0; i < problem->nodes; i++)
         if (problem->role[i] == SPLIT_VAL && problem->label[i] >= 0) {
             found = found || problem->label[i] == j->positive;
@@ -123,141 +111,34 @@ void judge_close(struct judge *j)
 {
     mem_free(j->node);
     mem_free(j->label);
-    mem_free(j->item);
-    mem_free(j->spare);
-    mem_free(j->count);
-    mem_free(j->base);
+    mem_free(j->room.item);
+    mem_free(j->room.spare);
+    mem_free(j->room.count);
+    mem_free(j->room.base);
     *j = (struct judge){0};
 }
 
-/* ---- the metrics --------------------------------------------------------- */
+/* ---- the score ----------------------------------------------------------- */
 
-static const float *row_of(const struct judge *j, const float *logits, bool compact, int64_t k)
+enum score_metric judge_metric(const struct judge *j)
 {
-    return logits + (compact ? k : (int64_t)j->node[k]) * j->classes;
-}
-
-static int32_t largest(const float *row, int32_t classes)
-{
-    int32_t best = 0;
-    for (int32_t k = 1; k < classes; k++)
-        if (row[k] > row[best])
-            best = k;
-    return best;
-}
-
-static double accuracy_of(const struct judge *j, const float *logits, bool compact)
-{
-    int64_t right = 0;
-    for (int64_t k = 0; k < j->rows; k++)
-        right += largest(row_of(j, logits, compact, k), j->classes) == j->label[k];
-    return (double)right / (double)j->rows;
-}
-
-/* The mean over classes of recall, or of F1 = 2·both / (true + predicted). */
-static double class_mean(const struct judge *j, const float *logits, bool compact)
-{
-    int64_t c = j->classes, *are = j->count, *said = are + c, *both = said + c;
-    double sum = 0, classes = 0;
-    memset(j->count, 0, 3 * (size_t)c * sizeof *j->count);
-    for (int64_t k = 0; k < j->rows; k++) {
-        int32_t guess = largest(row_of(j, logits, compact, k), j->classes);
-        are[j->label[k]]++;
-        said[guess]++;
-        both[guess] += guess == j->label[k];
+    switch (j->metric) {
+    case METRIC_MACRO_F1: return SCORE_MACRO_F1;
+    case METRIC_BALANCED_ACCURACY: return SCORE_BALANCED_ACCURACY;
+    case METRIC_AVERAGE_PRECISION: return SCORE_AVERAGE_PRECISION;
+    case METRIC_ROC_AUC: return SCORE_ROC_AUC;
+    case METRIC_LOG_LIKELIHOOD: return SCORE_LOG_LIKELIHOOD;
+    default: return SCORE_ACCURACY;
     }
-    for (int64_t k = 0; k < c; k++) {
-        int64_t whole = j->metric == METRIC_MACRO_F1 ? are[k] + said[k] : 2 * are[k];
-        sum += whole ? 2 * (double)both[k] / (double)whole : 0;
-        classes += whole > 0;
-    }
-    return sum / classes;
-}
-
-/* log(p_k / (1 - p_k)) = x_k - log Σ_{i≠k} exp(x_i): ranks a class against the rest; unlike p_k it
- * does not saturate at 1. */
-static double log_odds(const float *row, int32_t classes, int32_t k)
-{
-    double top = -INFINITY, sum = 0;
-    for (int32_t i = 0; i < classes; i++)
-        top = i != k && (double)row[i] > top ? (double)row[i] : top;
-    for (int32_t i = 0; i < classes; i++)
-        sum += i != k ? exp((double)row[i] - top) : 0;
-    return (double)row[k] - top - log(sum);
-}
-
-static struct odds_base base_of(const float *row, int32_t classes)
-{
-    struct odds_base b = {.first = largest(row, classes)};
-    b.top = (double)row[b.first];
-    b.own = log_odds(row, classes, b.first);
-    for (int32_t i = 0; i < classes; i++)
-        b.sum += i != b.first ? exp((double)row[i] - b.top) : 1;
-    return b;
-}
-
-static float odds_of(const struct judge *j, const float *row, int64_t k, int32_t of)
-{
-    const struct odds_base *b = j->base ? &j->base[k] : NULL;
-    if (j->classes < 2)
-        return 0;
-    if (j->classes == 2)
-        return (float)((double)row[of] - (double)row[1 - of]);
-    if (!b)
-        return (float)log_odds(row, j->classes, of);
-    double x = (double)row[of] - b->top;
-    return (float)(of == b->first ? b->own : x - log(b->sum - exp(x)));
-}
-
-static void rank_class(const struct judge *j, const float *logits, bool compact, int32_t of)
-{
-    for (int64_t k = 0; k < j->rows; k++)
-        j->item[k] = rank_item(odds_of(j, row_of(j, logits, compact, k), k, of), j->label[k] == of);
-    rank_sort(j->item, j->spare, j->rows);
-}
-
-/* The mean over the classes that some validation nodes have and others do not. Two classes have the
- * same area: their log-odds differ only in sign. */
-static double mean_auc(const struct judge *j, const float *logits, bool compact)
-{
-    double sum = 0, defined = 0;
-    for (int64_t k = 0; j->base && k < j->rows; k++)
-        j->base[k] = base_of(row_of(j, logits, compact, k), j->classes);
-    for (int32_t of = 0; of < (j->classes == 2 ? 1 : j->classes); of++) {
-        rank_class(j, logits, compact, of);
-        double area = rank_auc(j->item, j->rows);
-        sum += isnan(area) ? 0 : area;
-        defined += !isnan(area);
-    }
-    return defined > 0 ? sum / defined : 0;
-}
-
-/* exp of the mean of log p(label). */
-static double likelihood(const struct judge *j, const float *logits, bool compact)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < j->rows; k++) {
-        const float *row = row_of(j, logits, compact, k);
-        double top = (double)row[largest(row, j->classes)], total = 0;
-        for (int32_t i = 0; i < j->classes; i++)
-            total += exp((double)row[i] - top);
-        sum += (double)row[j->label[k]] - top - log(total);
-    }
-    return exp(sum / (double)j->rows);
 }
 
 double judge_score(const struct judge *j, const float *logits, bool compact)
 {
-    if (j->rows == 0)
-        return 0;
-    switch (j->metric) {
-    case METRIC_MACRO_F1:
-    case METRIC_BALANCED_ACCURACY: return class_mean(j, logits, compact);
-    case METRIC_AVERAGE_PRECISION:
-        rank_class(j, logits, compact, j->positive);
-        return rank_average_precision(j->item, j->rows);
-    case METRIC_ROC_AUC: return mean_auc(j, logits, compact);
-    case METRIC_LOG_LIKELIHOOD: return likelihood(j, logits, compact);
-    default: return accuracy_of(j, logits, compact);
-    }
+    struct scored_rows x = {.logits = logits,
+                            .label = j->label,
+                            .logit_row = compact ? NULL : j->node,
+                            .rows = j->rows,
+                            .classes = j->classes,
+                            .positive = j->positive};
+    return score_rows(judge_metric(j), &x, &j->room);
 }

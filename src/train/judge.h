@@ -4,6 +4,7 @@
 #ifndef TRAIN_JUDGE_H
 #define TRAIN_JUDGE_H
 
+#include "stats/score.h"
 #include "train/train.h"
 
 struct judge {
@@ -11,11 +12,9 @@ struct judge {
     int32_t positive;          /* the class of average precision */
     int32_t classes;
     int64_t rows;
-    int32_t *node;          /* (rows) validation nodes with a label */
-    int32_t *label;         /* (rows) their classes */
-    uint64_t *item, *spare; /* (rows) scratch for sorting */
-    int64_t *count;         /* (3, classes) nodes of a class, predicted as it, both */
-    struct odds_base *base; /* (rows) scratch for ROC-AUC of more than two classes, else NULL */
+    int32_t *node;  /* (rows) validation nodes with a label */
+    int32_t *label; /* (rows) their classes */
+    struct score_room room;
 };
 
 /* Resolves METRIC_AUTO from the labels that a run may know: average precision of the rarer of two
@@ -33,5 +32,8 @@ void judge_close(struct judge *j);
 
 /* logits (n, c), or only of the rows, (rows, c), if compact. 0 without rows. No allocation. */
 double judge_score(const struct judge *j, const float *logits, bool compact);
+
+/* The metric's name in programs (OP_KEEP). */
+enum score_metric judge_metric(const struct judge *j);
 
 #endif
