@@ -42,8 +42,8 @@ class Explanation(NamedTuple):
         Of the label.
     rows : list of dict
         All items with kind, name, effect, log_odds and their values. A feature has value, mean, low and high
-        (90 % of the nodes are between them). A neighbour has its label (None: unknown), its predicted class and
-        its probability of the explained label. Edges have weight and trust.
+        (90 % of the nodes are between them). A neighbour has its label (None: unknown), its predicted class
+        (said) and its probability of the explained label. Edges have weight and trust.
     """
     node: Any
     label: Any
