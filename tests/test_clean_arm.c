@@ -347,6 +347,37 @@ static void below_one_half_by_hand(void **state)
     assert_true(consm_distrusted(score, 0) == 0);
 }
 
+/* A round that finds nothing better leaves the edges of the best round, not its own. */
+static void the_best_rounds_edges_stay(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct train_result result;
+    struct session *s;
+    struct train_options options = clean_options("appnp", 0.25);
+    options.config.warmup = 60;
+    options.config.gnn_steps = 6;
+    options.config.match_steps = 5;
+    options.config.rounds = 3;
+    options.config.round_patience = 0;
+    OK(config_set(&options.config, "lambda", "0"));
+    scene_open(&scene,
+               "csbm:nodes=200,classes=4,degree=6,features=40,signal=1.5,homophily=0.6,"
+               "seed=5",
+               10);
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    OK(session_train(s, &result));
+    const struct consm *own = s->own;
+    assert_true(own->clean.on);
+    assert_true(own->place.best_round < own->place.round);
+    assert_memory_equal(own->clean.dropped, own->clean.best, (size_t)own->edges->count);
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_refit_is_clean_too),
         cmocka_unit_test(missing_edges_are_an_arm),
         cmocka_unit_test(both_can_be),
+        cmocka_unit_test(the_best_rounds_edges_stay),
         cmocka_unit_test(who_ignores_edges_is_not_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
