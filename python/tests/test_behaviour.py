@@ -424,3 +424,18 @@ def test_a_growing_graph_answers_as_its_snapshot(world, fitted):
     with pytest.raises(consm.ConsmValueError, match="choose nodes with nodes="):
         fitted.predict(growing)
     assert growing.n_nodes == world.n + 2
+
+
+def test_no_bar_before_anything_is_known():
+    pytest.importorskip("tqdm")
+    from consm import _run
+    bar, p = _run.Bar(True, "consm on here"), _run.Progress()
+    bar.show(p)
+    assert bar._bar is None
+    p.share, p.choosing = 0.25, True
+    bar.show(p)
+    assert (bar._bar.n, bar._bar.total) == (25, 100)
+    p.epochs, p.epoch, p.choosing = 40, 3, False
+    bar.show(p)
+    assert (bar._bar.n, bar._bar.total) == (3, 40)
+    bar.close()
