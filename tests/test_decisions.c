@@ -7,6 +7,7 @@
 #include "app/limits.h"
 #include "app/matched.h"
 #include "app/rare.h"
+#include "base/clock.h"
 #include "graph/structural.h"
 #include "train/consm/race.h"
 #include "train/folds.h"
@@ -304,6 +305,62 @@ static void the_time_after_the_choice(void **state)
                 0.5 * (double)(consm_round_updates(&c, 1) + 3 * 10) + 2 * 4);
 }
 
+/* The share of the time after 1,000 s, if `left` seconds remain. */
+static void share_is(struct session *s, double left)
+{
+    struct consm *own = s->own;
+    own->outlook.begun = clock_seconds() - 1000;
+    assert_near(consm_share(s), left < 0 ? 0 : 1000 / (1000 + left), 1e-3);
+}
+
+/* Seconds of an update of the warm-up: 1 and a fifth of a validation; of a round: 8. A matching
+ * takes 400 s. */
+static void shares_of_the_time(void **state)
+{
+    (void)state;
+    struct consm own = {.outlook = {.examined = true,
+                                    .match = 400,
+                                    .look = 5,
+                                    .warmup = {.update = 1, .look = 5},
+                                    .round = {.update = 8, .updates = 1}}};
+    struct session s = {.own = &own};
+    struct config *c = &s.options.config;
+    struct consm_place *at = &own.place;
+    *c = consm_config(200);
+    c->rounds = 10;
+    c->gnn_steps = 20;
+    c->round_patience = 2;
+    c->epochs = 1000000;
+    at->left = 100; /* of the warm-up */
+    share_is(&s, 100 * 2 + consm_after_choice(&own.outlook, c));
+    own.outlook.look = 0; /* nothing was measured */
+    share_is(&s, -1);
+    own.outlook.look = 5;
+    at->round = 3;
+    at->left = 10;
+    at->updates = 500;
+    share_is(&s, 8 * (10 + 7 * 10) + 7 * 400); /* all rounds, half as long */
+    at->idle = 1;                              /* one more round without anything better ends it */
+    share_is(&s, 8 * (10 + 1 * 10) + 1 * 400);
+    c->round_patience = 0;
+    share_is(&s, 8 * (10 + 7 * 20) + 7 * 400);
+    at->round = 9;
+    c->round_patience = 5; /* the last round comes first */
+    share_is(&s, 8 * (10 + 1 * 10) + 1 * 400);
+    c->epochs = 504;
+    share_is(&s, 8 * 4 + 400);
+    c->epochs = 499;
+    share_is(&s, 400);
+    c->epochs = 1000000;
+    at->choosing = 1; /* the first round's arms */
+    at->fork_updates = 497;
+    share_is(&s, 8 * (double)(consm_round_updates(c, 1) - 3 + 10) + 400);
+    c->time_budget = 1100;
+    share_is(&s, 100);
+    c->time_budget = 900;
+    share_is(&s, 0);
+}
+
 /* ---- edges --------------------------------------------------------------- */
 
 /* The path 0-1-2 with weights 1 and 3: without its first edge and with 0-2, whose weight is the
@@ -546,6 +603,7 @@ int main(void)
         cmocka_unit_test(labels_a_class_by_hand),
         cmocka_unit_test(the_warm_ups_best),
         cmocka_unit_test(the_time_after_the_choice),
+        cmocka_unit_test(shares_of_the_time),
         cmocka_unit_test(an_added_pair_has_the_mean_weight),
         cmocka_unit_test(dropped_edges_by_hand),
         cmocka_unit_test(memory_by_hand),
