@@ -135,6 +135,35 @@ static void threads_change_nothing(void **state)
     scene_close(&scene);
 }
 
+/* A candidate of 32,768 nodes takes half a gigabyte, so that four fit into two; one node more, and
+ * three do. On a card half of its room counts. */
+static void tracks_fit_into_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t nodes, nnz, candidates;
+        int threads, tracks;
+    } of[] = {{32768, 0, 9, 16, 4}, {32769, 0, 9, 16, 3}, {32767, 1024, 9, 16, 4},
+              {32768, 1, 9, 16, 3}, {10, 20, 9, 12, 3},   {10, 20, 2, 16, 2},
+              {10, 20, 9, 7, 0},    {100000, 0, 9, 16, 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct backend *backend;
+        struct race r;
+        struct csr graph = {.nnz = of[i].nnz};
+        struct problem problem = {.nodes = of[i].nodes, .graph = &graph};
+        struct candidate_choice choice = {.count = of[i].candidates};
+        struct consm own = {0};
+        OK(backend_open(&backend, NULL, of[i].threads));
+        struct session s = {
+            .problem = &problem, .backend = backend, .choice = &choice, .own = &own};
+        OK(race_open(&r, &s));
+        assert_int_equal(own.tracks.count, of[i].tracks);
+        race_close(&r);
+        consm_close_tracks(&own.tracks);
+        backend_close(backend);
+    }
+}
+
 /* Receives the updates of candidates and stops after `stop` of them. */
 struct ear {
     int64_t stop, heard, twice;
@@ -194,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_programs_change_nothing),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(tracks_fit_into_memory),
         cmocka_unit_test(a_break_keeps_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
