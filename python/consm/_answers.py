@@ -1,20 +1,20 @@
 """The answers of a trained model: labels, probabilities, trust, explanations."""
 from __future__ import annotations
 
-import warnings
 from ctypes import POINTER, byref, c_int64
 from typing import TYPE_CHECKING, Any, Hashable, Optional, Union
 
 import numpy as np
 
-from . import _align, _explain, _history, _lib, _parameters, _rare, _run, _structs
+from . import _align, _explain, _lib, _rare, _run, _structs
 from ._arrays import Array, reals
-from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
+from ._errors import ConsmValueError
+from ._facts import Facts
 from ._graph import Graph
 from ._growing import GrowingGraph
 from ._intake import checked
 from ._labels import missing
-from ._trust import Trust
+from ._prediction import Prediction, Some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,135 +22,9 @@ if TYPE_CHECKING:
 
     from ._types import GraphOrNodes, Labels, Nodes
 
-ROLES = {"train": 1, "validation": 2, "test": 3}
-_FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
 
-
-_FLAGS = ("in_set", "seen")
-_WIDE = ("probability", "log_odds", "in_set")
-
-
-class _Prediction:
-    """What the library predicted. A part becomes an array when it is first read: a question about one node reads
-    one part."""
-
-    label: Array  # (n) class numbers
-    confidence: Array  # (n) the label's probability
-    probability: Array  # (n, c)
-    log_odds: Array  # (n, c)
-    in_set: Optional[Array]  # (n, c)
-    seen: Optional[Array]  # (n) whether its label trained, validated or calibrated
-
-    def __init__(self, made: _lib.Handle) -> None:
-        self._made = made
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        value = self._part(name)
-        setattr(self, name, value)
-        return value
-
-    def _part(self, name: str) -> Optional[Array]:
-        p = self._made.pointer.contents
-        pointer = getattr(p, name)
-        if not pointer:
-            return None
-        found = _lib.copied(pointer, (p.nodes, p.classes) if name in _WIDE else (p.nodes,))
-        return found.astype(bool) if name in _FLAGS else found
-
-
-class _Some(_Prediction):
-    """Some nodes of a prediction."""
-
-    def __init__(self, whole: _Prediction, places: Array) -> None:
-        self._whole, self._places = whole, places
-
-    def _part(self, name: str) -> Optional[Array]:
-        found: Optional[Array] = getattr(self._whole, name)
-        return None if found is None else found[self._places]
-
-
-class Answers(Trust):
+class Answers(Facts):
     """The methods of a fitted estimator."""
-
-    classes_: Array
-    threshold_: Optional[float]
-    threshold_class_: Any
-    backbone_: str
-    history_: dict[str, Array]
-    refit_: bool
-    tournament_: dict[str, Array]
-    candidates_: list[dict[str, Any]]
-
-    def _facts(self) -> None:
-        """The facts about the trained model."""
-        info = _structs.ModelInfo()
-        _lib.call(_lib.lib.consm_model_info, byref(info), self._trained.pointer)
-        self.n_features_in_ = int(info.features)
-        self.n_iter_ = int(info.epochs)
-        self.best_iter_ = int(info.best_epoch)
-        self.temperature_ = float(info.temperature)
-        self.info_: dict[str, Any] = {name: _lib.decode(v) if isinstance(v, bytes) else v for name, v in
-                                      ((f[0], getattr(info, f[0])) for f in info._fields_[1:])}
-        self.metrics_ = {role: figures for role, number in ROLES.items()
-                         if (figures := self._metrics(number)) is not None}
-        self.params_ = {}
-        for name, p in _parameters.parameters(self.info_["model"]).items():
-            buffer = _lib.buffer()
-            text = _lib.lib.consm_model_parameter(self._trained.pointer, p.name.encode(), buffer)
-            if text is not None:
-                self.params_[name] = _parameters.value_of(_lib.decode(text))
-        self.refit_ = int(info.refit_labels) > 0
-        self.candidates_ = self._candidates()
-        self.history_, self.tournament_ = _history.of(self._trained.pointer)
-        of = int(info.threshold_class)
-        self.threshold_ = float(info.threshold) if of >= 0 else None
-        self.threshold_class_ = self.classes_[of] if of >= 0 else None
-        if self.info_["backbone"]:
-            self.backbone_ = str(self.info_["backbone"])
-        elif hasattr(self, "backbone_"):
-            del self.backbone_
-
-    def _say_what_is_ignored(self, graph: Graph) -> None:
-        if graph.edge_weight is not None and not self.info_["uses_weights"]:
-            chosen = f"{self.method}, whose backbone is {self.backbone_}," if hasattr(self, "backbone_") else self.method
-            warnings.warn(f"{graph.name}: {chosen} does not use the edge weights", ConsmWarning,
-                          stacklevel=_lib._outside())
-
-    def _candidates(self) -> list[dict[str, Any]]:
-        """ConSM's candidate backbones, the chosen one first."""
-        found: list[dict[str, Any]] = []
-        row = _structs.Candidate()
-        while _lib.lib.consm_model_candidate(byref(row), self._trained.pointer, len(found)) == 0:
-            found.append({name: _lib.decode(v) if isinstance(v, bytes) else v for name, v in
-                          ((f[0], getattr(row, f[0])) for f in row._fields_[1:])})
-        return found
-
-    def _say_what_is_uncertain(self) -> None:
-        said = _rare.uncertainty(self.classes_, self.info_, self.metrics_)
-        if said:
-            warnings.warn(said, ConsmWarning, stacklevel=_lib._outside())
-
-    def _metrics(self, role: int) -> Optional[dict[str, Any]]:
-        """The metrics of one role, or None if it has no nodes."""
-        found = _lib.lib.consm_model_metrics(self._trained.pointer, role)
-        if not found or found.contents.nodes == 0:
-            return None
-        figures: dict[str, Any] = {"nodes": int(found.contents.nodes)}
-        figures.update({name: float(getattr(found.contents, name)) for name in _FIGURES})
-        count = int(found.contents.classes)
-        confusion = np.zeros((count, count), np.int64)
-        _lib.lib.consm_metrics_confusion(confusion.ctypes.data, found)
-        figures["confusion"] = confusion
-        figures["classes"] = {}
-        for k in range(count):
-            of = _lib.lib.consm_metrics_class(found, k).contents
-            figures["classes"][self.classes_[k] if k < len(self.classes_) else k] = {
-                f[0]: getattr(of, f[0]) for f in of._fields_}
-        return figures
-
-    # ---- answers -------------------------------------------------------------------------------
 
     def _table_graph(self, X: Any, training: bool) -> Graph:
         """A plain table: its rows are nodes without edges, which only an MLP can use."""
@@ -187,7 +61,7 @@ class Answers(Trust):
             return self._table_graph(X, False), None
         return self.graph, self.graph.places(X)
 
-    def _predict(self, X: Any, nodes: Any = None) -> _Prediction:
+    def _predict(self, X: Any, nodes: Any = None) -> Prediction:
         if isinstance(X, GrowingGraph):
             if nodes is None:
                 raise ConsmValueError("X is a GrowingGraph: choose nodes with nodes=[…], or pass its snapshot()")
@@ -198,7 +72,7 @@ class Answers(Trust):
             if not isinstance(X, Graph):
                 raise ConsmValueError(f"nodes= needs a Graph: X is {type(X).__name__}")
             places = graph.places(nodes)
-        cached: Optional[tuple[Graph, _Prediction]] = self._cache
+        cached: Optional[tuple[Graph, Prediction]] = self._cache
         if cached is not None and cached[0] is graph:
             whole = cached[1]
         elif nodes is not None:
@@ -209,21 +83,21 @@ class Answers(Trust):
                 self._cache = (graph, whole)
         if places is None:
             return whole
-        return _Some(whole, places)
+        return Some(whole, places)
 
-    def _predict_graph(self, graph: Graph) -> _Prediction:
+    def _predict_graph(self, graph: Graph) -> Prediction:
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         _run.run(_lib.lib.consm_predict_on, _lib.Out(made), self._trained, graph._dataset(), self._device(),
                  self._threads())
-        return _Prediction(made)
+        return Prediction(made)
 
-    def _predict_some(self, graph: Any, places: Any) -> _Prediction:
+    def _predict_some(self, graph: Any, places: Any) -> Prediction:
         """Predicts only these nodes, with a predictor that stays open for the next call."""
         predictor = self._predictor(graph)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         at = byref(c_int64.from_buffer(places.data)) if len(places) else None  # quicker than places.ctypes.data
         _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, at, len(places))
-        return _Prediction(made)
+        return Prediction(made)
 
     def predict(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:
         """Predicts the class of every node: the most probable one, or the one that reaches its threshold.

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Hashable, Optional
 import numpy as np
 
 from . import _align, _lib, _plot, _rare, _structs
-from ._answers import ROLES, Answers
+from ._answers import Answers
 from ._arrays import Array
 from ._errors import ConsmValueError
+from ._facts import ROLES
 from ._graph import Graph
 from ._labels import missing
 
