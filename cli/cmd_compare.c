@@ -64,18 +64,6 @@ static double confidence_of(const struct comparison *c, int which, int64_t numbe
 
 /* ---- for people ---------------------------------------------------------- */
 
-static consm_status print_table(struct table *t)
-{
-    consm_status st = CONSM_OK;
-    struct text text = {0};
-    TRY(table_to_terminal(&text, t, 0, false));
-    TRY(text_status(&text));
-    printf("\n%s", text_string(&text));
-done:
-    text_free(&text);
-    return st;
-}
-
 static consm_status print_flips(const struct comparison *c, int64_t top)
 {
     consm_status st = CONSM_OK;
@@ -98,7 +86,7 @@ static consm_status print_flips(const struct comparison *c, int64_t top)
             table_number(t, confidence_of(c, which, i), 3);
         }
     }
-    TRY(print_table(t));
+    TRY(shown_table(t));
 done:
     table_free(t);
     return st;
@@ -125,7 +113,7 @@ static consm_status print_moves(const struct comparison *c, int64_t top)
         table_number(t, (double)c->trust[0]->score[e], 3);
         table_number(t, (double)c->trust[1]->score[e], 3);
     }
-    TRY(print_table(t));
+    TRY(shown_table(t));
 done:
     table_free(t);
     return st;

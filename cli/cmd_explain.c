@@ -61,19 +61,6 @@ static consm_status new_table(struct table **t, const char *what)
     return st;
 }
 
-static consm_status print_table(struct table *t)
-{
-    consm_status st = CONSM_OK;
-    struct text text = {0};
-    TRY(table_to_terminal(&text, t, 0, false));
-    TRY(text_status(&text));
-    printf("\n%s", text_string(&text));
-done:
-    text_free(&text);
-    table_free(t);
-    return st;
-}
-
 static consm_status print_features(const struct consm_explanation *e, const struct model_args *m,
                                    int64_t top)
 {
@@ -96,7 +83,7 @@ static consm_status print_features(const struct consm_explanation *e, const stru
                  feature_text(high, m->model, feature, e->feature_high[i]));
         table_text(t, range);
     }
-    return print_table(t);
+    TRY(shown_table(t));
 done:
     table_free(t);
     return st;
@@ -130,7 +117,7 @@ static consm_status print_neighbours(const struct consm_explanation *e, const st
         table_number(t, (double)e->neighbour_probability[i], 3);
         add_trust(t, e->neighbour_weight[i], e->neighbour_trust[i], weighted);
     }
-    return print_table(t);
+    TRY(shown_table(t));
 done:
     table_free(t);
     return st;
@@ -157,7 +144,7 @@ static consm_status print_edges(const struct consm_explanation *e, const struct 
         table_text(t, both);
         add_trust(t, e->edge_weight[i], e->edge_trust[i], weighted);
     }
-    return print_table(t);
+    TRY(shown_table(t));
 done:
     table_free(t);
     return st;

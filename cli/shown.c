@@ -1,4 +1,4 @@
-/* Cleans and pads names. */
+/* Cleans and pads names, and prints tables. */
 #include "shown.h"
 
 #include "report/text.h"
@@ -31,4 +31,16 @@ int shown_folder(const char *folder)
     while (length > 1 && folder[length - 1] == '/')
         length--;
     return length == 1 && folder[0] == '/' ? 0 : length;
+}
+
+consm_status shown_table(const struct table *t)
+{
+    consm_status st = CONSM_OK;
+    struct text text = {0};
+    TRY(table_to_terminal(&text, t, 0, false));
+    TRY(text_status(&text));
+    printf("\n%s", text_string(&text));
+done:
+    text_free(&text);
+    return st;
 }

@@ -3,6 +3,8 @@
 #ifndef CLI_SHOWN_H
 #define CLI_SHOWN_H
 
+#include "report/table.h"
+
 enum { SHOWN = 256 };
 
 /* The name in printable form: control characters become U+FFFD; it is cut or padded to `columns`;
@@ -11,5 +13,8 @@ const char *shown(char out[SHOWN], const char *name, int columns);
 
 /* How much of a folder's name to print ("%.*s") before "/file": "out/" is out. */
 int shown_folder(const char *folder);
+
+/* Prints a table after an empty line. */
+consm_status shown_table(const struct table *t);
 
 #endif
