@@ -242,7 +242,7 @@ static void print_threshold(const struct training *t, const struct consm_model *
         printf("precision %.3f, recall %.3f on validation", d.threshold_precision,
                d.threshold_recall);
     if (d.tested)
-        printf("; %.3f, %.3f on test", test->precision, test->recall);
+        printf("; precision %.3f, recall %.3f on test", test->precision, test->recall);
     putchar('\n');
     if (!d.threshold_reached)
         printf("  no threshold reaches the requested value; the one with the highest precision was "

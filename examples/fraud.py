@@ -22,7 +22,8 @@ def purchases(draw, users, ring, share):
     """(customer, shop), each once; honest purchases follow the shops' popularity."""
     count = users // 4
     popular = list(itertools.accumulate(1 / (i + 5) ** 0.6 for i in range(count)))
-    shops = [draw.sample(range(count), RING_SHOPS) for _ in range(len(ring) // RING)]
+    rings = -(-len(ring) // RING)  # the last one may be smaller
+    shops = [draw.sample(range(count), RING_SHOPS) for _ in range(rings)]
     found = set()
     for user in range(users):
         for _ in range(draw.randint(3, 9)):

@@ -53,6 +53,8 @@ grep -q '"threshold": {"class": 1, "name": "fraud"' "$work/threshold/metrics.jso
 grep -q "^[^,]*,fraud" "$work/threshold/predictions.csv" || fault "the threshold finds nobody"
 "$consm" predict "$work/threshold/model.safetensors" "$work/shop" 2> /dev/null | cmp -s - "$work/threshold/predictions.csv" ||
     fault "a loaded model forgets its threshold"
+expect 0 "predicts Officer at probability" train karate --per-class 4 -m gcn --epochs 20 --threshold-for Officer
+grep -qE '; precision [0-9.]+, recall [0-9.]+ on test' "$work/out" || fault "the threshold on test: $(grep predicts "$work/out")"
 expect 0 "validation metric: balanced-accuracy" train "$work/shop" -m mlp --epochs 5 --metric balanced-accuracy
 expect 2 "does not have this class; did you mean fraud?" train "$work/shop" --positive fruad
 expect 2 "at_precision and at_recall need threshold_for" train "$work/shop" --at-precision 0.9

@@ -15,6 +15,7 @@ command -v python3 > /dev/null || { echo "SKIPPED: the planted graph needs pytho
 
 # 4,000 customers and 1,000 shops; studies/NOTES.md has figures of the whole size.
 python3 examples/fraud.py "$work/shop" 1 1 0.7 4000 || fault "examples/fraud.py"
+python3 examples/fraud.py "$work/other" 1 1 0.7 3000 || fault "examples/fraud.py with a last ring of six"
 for model in mlp gcn gat consm; do
     length=()
     [ $model != consm ] || length=(--candidates few --hidden 32 --stretch 0.3)
