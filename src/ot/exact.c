@@ -30,7 +30,7 @@ static const int64_t HEAP_LIMIT = INT64_C(1) << 28; /* entries: 1.3 GB with thei
 
 struct ot_exact_work {
     int64_t c, n; /* of the current problem, c ≤ n */
-    int64_t max_small, max_large, quick_limit;
+    int64_t quick_limit;
     double *cost;        /* (n, c): a point's costs side by side */
     int64_t *flow;       /* (n, c) */
     int64_t *left;       /* (n) mass not yet routed */
@@ -71,8 +71,6 @@ consm_status ot_exact_work_new(struct ot_exact_work **out, int64_t c, int64_t n)
                            "× larger side of at most %lld; use Sinkhorn",
                            (long long)c, (long long)n, (long long)HEAP_LIMIT);
     TRY(ZNEW(w, 1));
-    w->max_small = small;
-    w->max_large = large;
     w->quick_limit = -1;
     TRY(NEW(w->cost, large * small));
     TRY(NEW(w->flow, large * small));

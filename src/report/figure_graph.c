@@ -16,7 +16,6 @@ enum { MOST_NEAR = 24, MOST_FAR = 48, HEIGHT = 480 };
 
 struct shown {
     int64_t node;
-    int parent; /* index of its ring-1 node, 0 for ring 1 */
     double score, clearness;
     double x, y, radius;
     int children;
@@ -119,7 +118,7 @@ static void choose_far(struct picture *p)
                 break;
             if (find_spot(p, g->col[k]) >= 0)
                 continue;
-            p->spot[p->count++] = (struct shown){g->col[k], i, score_at(g, k), 0, 0, 0, 0, 0};
+            p->spot[p->count++] = (struct shown){.node = g->col[k], .score = score_at(g, k)};
             p->spot[i].children++;
         }
     }
