@@ -478,6 +478,33 @@ static void defaults_by_hand(void **state)
     assert_int_equal(c.normalize_features, before.normalize_features);
 }
 
+/* Without features no trees train beside ConSM, unless they were asked for; a user's own graph gets
+ * the split "auto". */
+static void options_are_filled_in(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data, *given, *trees, *split;
+    } of[] = {{"karate", NULL, "no", "random"},
+              {"karate", "yes", "yes", "random"},
+              {"csbm:nodes=40,features=4", NULL, "auto", "random"},
+              {TESTS_DIR "/data/models/graph", NULL, "auto", "auto"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct consm_dataset *d;
+        struct consm_options *o;
+        char buffer[32];
+        OK(consm_dataset_open(&d, of[i].data, NULL));
+        OK(consm_options_new(&o, "consm"));
+        if (of[i].given)
+            OK(consm_options_set(o, "with_trees", of[i].given));
+        OK(options_resolve(o, d));
+        assert_string_equal(consm_options_get(o, "with_trees", buffer), of[i].trees);
+        assert_string_equal(consm_options_get(o, "split", buffer), of[i].split);
+        consm_options_free(o);
+        consm_dataset_free(d);
+    }
+}
+
 /* Nodes 0 (trains), 1 (validates) and 3 (calibrates) of four; ids decide on another graph. */
 static void learned_nodes_by_hand(void **state)
 {
@@ -608,6 +635,7 @@ int main(void)
         cmocka_unit_test(dropped_edges_by_hand),
         cmocka_unit_test(memory_by_hand),
         cmocka_unit_test(defaults_by_hand),
+        cmocka_unit_test(options_are_filled_in),
         cmocka_unit_test(learned_nodes_by_hand),
         cmocka_unit_test(classes_are_found_by_name),
         cmocka_unit_test(sparse_columns_are_found_by_name),

@@ -358,3 +358,18 @@ def test_the_strongest_evidence_by_hand():
     told = consm.Explanation("a", "x", 0.5, [], [], [], (0, 0, 0), 0.0, rows)
     assert told.main("feature") == "age (+0.25)"
     assert told.main("edge") == told.main("neighbour") == told.main("other") == ""
+
+
+def test_a_run_with_a_checkpoint_is_waited_for(world, graph, tmp_path, monkeypatch):
+    waited, run = [], consm._run.run
+
+    def listen(function, *arguments, to_the_end=False, **more):
+        waited.append(to_the_end)
+        return run(function, *arguments, to_the_end=to_the_end, **more)
+
+    monkeypatch.setattr(consm._run, "run", listen)
+    consm.GCNClassifier(epochs=2).fit(graph, world.y)
+    assert waited and not any(waited)
+    del waited[:]
+    consm.GCNClassifier(epochs=2).fit(graph, world.y, checkpoint=tmp_path / "c")
+    assert any(waited)
