@@ -485,8 +485,8 @@ static void options_are_filled_in(void **state)
     (void)state;
     static const struct {
         const char *data, *given, *trees, *split;
-    } of[] = {{"karate", NULL, "no", "random"},
-              {"karate", "yes", "yes", "random"},
+    } of[] = {{TESTS_DIR "/data/formats/g.edgelist", NULL, "no", "auto"},
+              {TESTS_DIR "/data/formats/g.edgelist", "yes", "yes", "auto"},
               {"csbm:nodes=40,features=4", NULL, "auto", "random"},
               {TESTS_DIR "/data/models/graph", NULL, "auto", "auto"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
