@@ -464,6 +464,7 @@ def test_figures(world, graph):
     assert stored.get_xlim() == (0, 1) and stored.get_ylim() == (0, 1.02)
     ax = model.plot_reliability(graph, held_out)
     assert ax.get_xlim() == (0, 1) and ax.get_ylim() == (0, 1.02)
+    assert ax.get_lines()[0].get_linewidth() == 1  # the diagonal
     shown = ax.get_lines()[1].get_xydata()
     assert ((shown >= 0) & (shown <= 1)).all()
     assert sum(int(t.get_text().replace(",", "")) for t in ax.texts) == 60
