@@ -149,6 +149,28 @@ static float *clustered(int64_t n, int64_t width)
     return x;
 }
 
+/* More rows than are compared with all others. They are all alike, so that every order is that of
+ * their numbers: each finds a row beside it, also the first and the last. */
+static void the_first_and_last_row_are_found(void **state)
+{
+    (void)state;
+    enum { ROWS = 4097 };
+    static float x[ROWS];
+    static uint8_t met[ROWS];
+    struct near_list list = {0};
+    for (int i = 0; i < ROWS; i++)
+        x[i] = 1;
+    OK(near_pairs(&list, &(struct near_rows){.rows = ROWS, .width = 1, .dense = x}, 1, 1));
+    assert_int_equal(list.count, ROWS);
+    for (int64_t k = 0; k < list.count; k++) {
+        assert_in_range(list.pair[k][1] - list.pair[k][0], 1, 24);
+        met[list.pair[k][0]] = met[list.pair[k][1]] = 1;
+    }
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(met[i], 1);
+    near_free(&list);
+}
+
 /* All against all, and along projections: the share of pairs within a direction. */
 static void near_rows_are_found(void **state)
 {
@@ -266,6 +288,7 @@ int main(void)
         cmocka_unit_test(memory_runs_out_while_cleaning),
         cmocka_unit_test(a_clean_graph_can_be_saved),
         cmocka_unit_test(near_rows_are_found),
+        cmocka_unit_test(the_first_and_last_row_are_found),
         cmocka_unit_test(few_rows_are_compared_exactly),
         cmocka_unit_test(missing_edges_are_suggested),
     };
