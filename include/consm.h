@@ -708,8 +708,8 @@ CONSM_API consm_status consm_graph_dataset(struct consm_dataset **out, struct co
 /* ---- prediction of single nodes ------------------------------------------ */
 
 /* A model and a dataset, prepared for many questions about a few nodes. The model must outlive it;
- * the dataset may be freed before it. threads 0: one per processor,
- * or a single one if the graph is small. Free *out with consm_predictor_free(). */
+ * the dataset may be freed before it. threads 0: one per processor, or a single one if the graph is
+ * small. Free *out with consm_predictor_free(). */
 struct consm_predictor;
 CONSM_API consm_status consm_predictor_new(struct consm_predictor **out,
                                            const struct consm_model *model,
