@@ -276,6 +276,29 @@ static void missing_edges_are_an_arm(void **state)
     }
 }
 
+/* A share of less than one pair adds the pairs with the highest score. */
+static void less_than_a_pair_is_the_best_one(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    struct outcome out;
+    scene_open(&scene, false_edges, 15);
+    OK(backend_open(&backend, NULL, 1));
+    struct train_options options = clean_options("gcn", 0);
+    options.config.add_share = 1e-6;
+    OK(session_new(&s, &scene.problem, &options, backend));
+    finish_training(&out, s, &scene.problem);
+    const struct config *c = &s->options.config;
+    assert_true(c->add_above > 0.5 && c->add_above <= 1);
+    assert_true(c->add_share > 0 && c->add_share < 0.02);
+    outcome_free(&out);
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 /* Some edges dropped and some pairs added. */
 static void both_can_be(void **state)
 {
@@ -388,6 +411,7 @@ int main(void)
         cmocka_unit_test(another_graph_is_judged_by_the_same_rule),
         cmocka_unit_test(a_refit_is_clean_too),
         cmocka_unit_test(missing_edges_are_an_arm),
+        cmocka_unit_test(less_than_a_pair_is_the_best_one),
         cmocka_unit_test(both_can_be),
         cmocka_unit_test(the_best_rounds_edges_stay),
         cmocka_unit_test(who_ignores_edges_is_not_tried),

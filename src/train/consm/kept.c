@@ -12,9 +12,9 @@
 #include "train/consm/consm.h"
 
 #include "match/prune.h"
+#include "stats/rank.h"
 #include "train/edge_trust.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* More passes change almost nothing. */
@@ -152,23 +152,21 @@ consm_status consm_restore_kept(struct session *s)
 
 /* ---- answers ------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The score below which a given share of the edges is. */
+/* The score below which a given share of the edges is; the highest if that is all of them. */
 static consm_status score_at(double *out, const float *score, int64_t count, double share)
 {
     consm_status st = CONSM_OK;
-    float *sorted = NULL;
-    TRY(NEW(sorted, count + 1));
-    memcpy(sorted, score, (size_t)count * sizeof *score);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-    *out = (double)sorted[(int64_t)floor(share * (double)count)];
+    uint64_t *item = NULL, *spare = NULL;
+    int64_t below = (int64_t)floor(share * (double)count);
+    TRY(NEW(item, count + 1));
+    TRY(NEW(spare, count + 1));
+    for (int64_t e = 0; e < count; e++)
+        item[e] = rank_item(score[e], false);
+    rank_sort(item, spare, count); /* the highest first */
+    *out = (double)rank_score(item[below < count ? count - 1 - below : 0]);
 done:
-    mem_free(sorted);
+    mem_free(item);
+    mem_free(spare);
     return st;
 }
 
