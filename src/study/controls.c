@@ -290,9 +290,10 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
         "A control uses the backbone, features, learning rate, weight decay, dropout "
         "and layers of the ConSM run with the same seed. λ = 0 is that run without the "
         "propagation loss and without self-training. The other losses use as many updates as that "
-        "run, and the one of λ = 1, 5, 20 with the best mean validation score over all "
-        "seeds: one run against one run. The last row has three runs, one for each λ, "
-        "and takes the one with the best validation score for each seed.");
+        "run. Their λ is 1, 5 or 20, whichever has the best mean validation score over all seeds; "
+        "one "
+        "run is compared with one run. The last row has three runs per seed, one for each λ, and "
+        "takes the one with the best validation score for each seed.");
     report_table(r, t);
     t = NULL;
 done:

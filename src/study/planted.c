@@ -127,7 +127,7 @@ static consm_status add_sentence(struct report *r, const struct study_view *v,
         report_summary(
             r,
             view_printf(&words,
-                        "ConSM's trust finds %s best on %d of %d graphs; on %d more, no score is "
+                        "ConSM's trust finds %s best on %d of %d graphs; on %d others no score is "
                         "significantly better (AUC, paired Wilcoxon tests with Holm's correction).",
                         what[plant], first, all, tied));
 done:

@@ -54,11 +54,11 @@ static const struct measure measures[] = {
     {"auc", "auc", "ROC-AUC, planted edges against the graph's own, all edges",
      "0.5 is chance; the graph's own edges should score above planted ones.", false, false},
     {"precision", "precision", "Share of planted edges among the lowest scores",
-     "As many of the lowest scores are taken as edges were planted, a number that only an oracle "
-     "knows.",
-     false, true},
+     "Among the k lowest scores, k = number of planted edges, which only an oracle knows.", false,
+     true},
     {"dropped_acc", "accuracy", "Test accuracy (%) of a GCN without the lowest-scored edges",
-     "As many edges are dropped as were planted, a number that only an oracle knows.", true, true},
+     "Drops the k lowest-scored edges, k = number of planted edges, which only an oracle knows.",
+     true, true},
     {"rule_acc", "rule",
      "Test accuracy (%) of a GCN without the edges that each score's own rule distrusts",
      "Edges kept by each rule. ConSM: the share ζ, estimated from labels. GAM, PTDNet and "
