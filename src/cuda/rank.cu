@@ -188,6 +188,7 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(struct ranking r,
 {
     begin();
     enum { CHUNK = THREADS * EACH };
+    static_assert((int)TILE % (int)CHUNK == 0, "a chunk is in one pair of runs");
     __shared__ uint64_t item[CHUNK];
     __shared__ int64_t border[2];
     const int64_t all = r.tiles * TILE, to = (int64_t)blockIdx.x * CHUNK,
