@@ -125,6 +125,26 @@ static void labels_replace_a_graphs_own(void **state)
     consm_dataset_free(copy);
 }
 
+/* A graph with a split of its own, and other labels without one: both are freed, in any order. */
+static void a_split_is_not_shared(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct consm_dataset *both[2];
+        int32_t label[96];
+        for (int i = 0; i < 96; i++)
+            label[i] = i % 2;
+        struct consm_labels l = {.size = sizeof l, .classes = 2, .label = label};
+        OK(consm_dataset_open(&both[0], TESTS_DIR "/data/models/graph", NULL));
+        assert_non_null(both[0]->data->role);
+        OK(consm_dataset_with_labels(&both[1], both[0], &l));
+        assert_null(both[1]->data->role);
+        assert_int_equal(both[1]->data->splits, 0);
+        consm_dataset_free(both[first]);
+        consm_dataset_free(both[1 - first]);
+    }
+}
+
 static void wrong_labels_are_refused(void **state)
 {
     (void)state;
@@ -260,6 +280,7 @@ int main(void)
         cmocka_unit_test(older_programs_are_served),
         cmocka_unit_test(splits_are_lent),
         cmocka_unit_test(labels_replace_a_graphs_own),
+        cmocka_unit_test(a_split_is_not_shared),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(a_graph_is_shared_by_threads),
         cmocka_unit_test(public_sets_are_listed),

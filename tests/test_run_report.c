@@ -4,6 +4,8 @@
 #include "folder.h"
 #include "golden.h"
 
+#include <math.h>
+
 #include "app/differences.h"
 #include "app/model_json.h"
 #include "app/report.h"
@@ -307,6 +309,34 @@ static void trees_are_golden(void **state)
     scene_free(&s);
 }
 
+/* The learning curve as callers read it. */
+static void epochs_by_hand(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct consm_epoch e = {.size = sizeof e};
+    scene_open(&s, "1_consm", true);
+    curve_free(&s.model->curve);
+    OK(GROW(s.model->curve.point, 0, s.model->curve.room, 3));
+    s.model->curve.point[0] = (struct curve_point){0, 2, 5, 0.75, -2, BACKBONE_GCN, 1};
+    s.model->curve.point[1] = (struct curve_point){1, 3, 6, 0.5, -1, BACKBONE_MLP, 0};
+    s.model->curve.point[2] = (struct curve_point){1, 0, 7, 0.25, 0.5, 0, 0};
+    s.model->curve.count = 3;
+    OK(consm_model_epoch(&e, s.model, 0));
+    assert_true(e.member == 0 && e.candidate == 2 && e.number == 5 && e.loss == 0.75 && e.chosen);
+    assert_true(isnan(e.val_score));
+    assert_string_equal(e.backbone, "gcn");
+    OK(consm_model_epoch(&e, s.model, 1));
+    assert_true(e.member == 1 && e.candidate == 3 && e.val_score == -1 && !e.chosen);
+    assert_string_equal(e.backbone, "mlp");
+    OK(consm_model_epoch(&e, s.model, 2));
+    assert_true(e.candidate == 0 && e.number == 7 && e.val_score == 0.5 && !e.chosen);
+    assert_string_equal(e.backbone, "");
+    FAILS(consm_model_epoch(&e, s.model, 3), CONSM_ENOTFOUND, "point 3 does not exist");
+    FAILS(consm_model_epoch(&e, s.model, -1), CONSM_ENOTFOUND, "the curve has 3");
+    scene_free(&s);
+}
+
 /* Test nodes by probability, then log-odds, then number; suspects.csv holds what they say. */
 static void suspects_by_hand(void **state)
 {
@@ -368,6 +398,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_ensemble_is_golden, fresh, clean),
         cmocka_unit_test_setup_teardown(trees_are_golden, fresh, clean),
         cmocka_unit_test_setup_teardown(suspects_by_hand, fresh, clean),
+        cmocka_unit_test_setup_teardown(epochs_by_hand, fresh, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
