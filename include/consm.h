@@ -473,8 +473,8 @@ struct consm_model_info {
     double
         drop_share;       /* share of the edges, the least trusted ones, that ConSM trained without,
                              chosen by validation; of an ensemble the mean of its ConSM runs; 0: none */
-    double least_covered; /* lowest share of a class's test nodes whose set holds it; NAN: unknown,
-                             also in a loaded model */
+    double least_covered; /* `covered` of the class for which it is lowest; NAN: unknown, also in a
+                             loaded model */
     int32_t least_class;  /* that class */
     int64_t threshold_folds;  /* folds of the cross-validation over all labels that chose the
                                  threshold; 0: validation chose it, or there is none */
@@ -794,9 +794,9 @@ CONSM_API consm_status consm_score_edges_on(struct consm_edge_scores **out,
                                             int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
 
-/* Scores the edges of some nodes of a predictor's graph, with the same results. ConSM's trust needs
- * the whole graph once, and once more after a growing graph changed. The trust of other models is
- * computed from the ends of these edges. */
+/* Scores only the edges of some nodes of a predictor's graph. The scores equal those of
+ * consm_score_edges(). ConSM's trust needs the whole graph once, and once more after a growing
+ * graph changed. The trust of other models is computed from the ends of these edges. */
 CONSM_API consm_status consm_predictor_edges(struct consm_edge_scores **out,
                                              struct consm_predictor *predictor, const int64_t *node,
                                              int64_t count);

@@ -104,8 +104,8 @@ class Trust(Kept):
         X : Graph, optional
             By default `graph`, or the graph of training; with nodes also a GrowingGraph.
         nodes : ids, optional
-            Only the edges of these nodes, with the same results. The graph is kept ready for the next call. ConSM's
-            trust needs the whole graph once, that of other models only these nodes.
+            Only the edges of these nodes, with the scores that they have in a full call. The graph is kept ready
+            for the next call. ConSM's trust needs the whole graph once, that of other models only these nodes.
 
         Returns
         -------
