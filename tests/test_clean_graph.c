@@ -95,6 +95,32 @@ static void dropped_edges_go_and_all_else_stays(void **state)
     consm_dataset_free(d);
 }
 
+/* A pair that is added to a graph with weights but without edges has weight 1. */
+static void the_first_edge_has_weight_one(void **state)
+{
+    (void)state;
+    static const int32_t label[] = {0, 1, -1, -1};
+    static const float weight[1];
+    int32_t ends[] = {1, 2};
+    struct consm_arrays a = {.size = sizeof a,
+                             .nodes = 4,
+                             .classes = 2,
+                             .from = ends,
+                             .to = ends,
+                             .weight = weight,
+                             .label = label};
+    struct consm_dataset *d, *clean;
+    struct consm_edge_scores none = {.from = ends, .to = ends};
+    struct consm_edge_scores added = {.edges = 1, .from = &ends[0], .to = &ends[1]};
+    OK(consm_dataset_from_arrays(&d, &a));
+    assert_non_null(d->data->weight);
+    OK(consm_dataset_clean(&clean, d, &none, (uint8_t[]){0}, &added));
+    assert_int_equal(clean->data->edges, 1);
+    assert_true(clean->data->weight[0] == 1);
+    consm_dataset_free(clean);
+    consm_dataset_free(d);
+}
+
 static consm_status clean_it(void)
 {
     consm_status st = CONSM_OK;
@@ -285,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_are_chosen_by_trust),
         cmocka_unit_test(dropped_edges_go_and_all_else_stays),
+        cmocka_unit_test(the_first_edge_has_weight_one),
         cmocka_unit_test(memory_runs_out_while_cleaning),
         cmocka_unit_test(a_clean_graph_can_be_saved),
         cmocka_unit_test(near_rows_are_found),
