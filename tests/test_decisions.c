@@ -9,6 +9,7 @@
 #include "app/rare.h"
 #include "base/clock.h"
 #include "graph/structural.h"
+#include "match/pooling.h"
 #include "train/consm/race.h"
 #include "train/folds.h"
 
@@ -417,6 +418,25 @@ static void dropped_edges_by_hand(void **state)
     assert_int_equal(dropped[4], 1);
 }
 
+/* Two sets, {1, 3} and {2}, with two classes; the last two places of the list are not used: they
+ * point to the row behind the last. */
+static void members_are_listed(void **state)
+{
+    (void)state;
+    int64_t start[] = {0, 2, 3};
+    int32_t set[] = {1, 3, 2}, place[] = {9, 5, 6, 7};
+    static const int32_t reference[] = {1, 0, 1};
+    struct subgraphs s = {.count = 2, .start = start, .member = set};
+    struct index *member, *row;
+    OK(index_new(&member, 5, 10));
+    OK(index_new(&row, 5, 2 * 2 + 1));
+    OK(pooling_list(member, row, &s, reference, 2, place));
+    assert_memory_equal(member->row, ((int32_t[]){5, 7, 6, 0, 0}), 5 * sizeof(int32_t));
+    assert_memory_equal(row->row, ((int32_t[]){1, 0, 3, 4, 4}), 5 * sizeof(int32_t));
+    index_free(member);
+    index_free(row);
+}
+
 /* ---- models and data ----------------------------------------------------- */
 
 static void memory_by_hand(void **state)
@@ -633,6 +653,7 @@ int main(void)
         cmocka_unit_test(shares_of_the_time),
         cmocka_unit_test(an_added_pair_has_the_mean_weight),
         cmocka_unit_test(dropped_edges_by_hand),
+        cmocka_unit_test(members_are_listed),
         cmocka_unit_test(memory_by_hand),
         cmocka_unit_test(defaults_by_hand),
         cmocka_unit_test(options_are_filled_in),
