@@ -724,8 +724,8 @@ CONSM_API consm_status consm_predictor_nodes(struct consm_prediction **out,
                                              int64_t count);
 CONSM_API void consm_predictor_free(struct consm_predictor *predictor);
 /* As consm_predictor_new(), for a growing graph, which must outlive the predictor. Each call sees
- * the graph as it is at that moment. Models that read the whole graph (H2GCN, ConSM with changed
- * edges, structural features) take as long as consm_predict() after each change. */
+ * the graph as it is at that moment. With H2GCN, with a ConSM that drops or adds edges, and with
+ * structural features, the first call after a change takes as long as consm_predict(). */
 CONSM_API consm_status consm_predictor_new_on(struct consm_predictor **out,
                                               const struct consm_model *model,
                                               struct consm_graph *graph, int threads);
