@@ -22,7 +22,10 @@ static const struct flag flags[] = {
      "drop this share of the edges, the least trusted ones; auto: the\n"
      "share that validation chose in training",
      0},
-    {"threshold", "T", "drop edges with a lower trust score (default: the model's threshold)", 0},
+    {"threshold", "T",
+     "drop edges with a lower trust score (default: drop the edges that "
+     "`consm edges` does not keep)",
+     0},
     {"add", "K", "add the K most trusted pairs of unconnected nodes (0)", 0},
     {"force", NULL, "write into FOLDER even if it is not empty", 0},
     {"threads", "N", "threads (default: one per processor; a small graph uses one)", 0},

@@ -11,7 +11,8 @@
 static const struct flag flags[] = {
     {"to", "FORMAT",
      "write " READER_SAVED_NAMES "\n"
-     "(default: from OUT's ending .npz, .safetensors, .graphml, .gexf, .gml, .json; else plain)",
+     "(default: by OUT's ending .npz, .safetensors, .graphml, .gexf, .gml, .json; "
+     "without an ending: a plain folder)",
      0},
     DATA_FLAGS,
     {0}};

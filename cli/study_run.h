@@ -7,7 +7,7 @@
 
 /* Rows for a verb's table of flags; seeds and folder are the texts of its defaults. */
 #define STUDY_FLAGS(seeds, folder)                                                             \
-    {"models", "LIST", "models, as in a,b,c (all); `consm models` lists them", 'm'},           \
+    {"models", "LIST", "models, as in a,b,c (all but trees); `consm models` lists them", 'm'}, \
         {"seeds", "K", "number of runs of each kind, with seeds 0 … K-1 (" seeds ")", 0},      \
         {"output", "DIR",                                                                      \
          "folder for runs, report and files (" folder "); a folder in use is continued", 'o'}, \
