@@ -7,12 +7,12 @@
  */
 #include "cuda/rank.cuh"
 
-enum {
-    SORTERS = 512, /* threads that sort a tile, */
-    HELD = 4,      /* and items that each of them holds */
-    TILE = SORTERS * HELD,
-    EACH = 8 /* items that a thread merges */
-};
+static const int SORTERS = 512;          /* threads that sort a tile, */
+static const int HELD = 4;               /* and items that each of them holds */
+static const int TILE = SORTERS * HELD;  /* items */
+static const int EACH = 8;               /* items that a thread merges, */
+static const int CHUNK = THREADS * EACH; /* and a block */
+static_assert(TILE % CHUNK == 0, "a chunk is in one pair of runs");
 
 /* Two classes have the same area. */
 struct ranking ranking_of(const struct instr *in, char *base, int64_t *used)
@@ -182,13 +182,11 @@ __device__ static int64_t split_far(const uint64_t *a, int64_t as, const uint64_
     return low;
 }
 
-/* Merges runs of that length, two by two; a block writes THREADS·EACH items, which come from one
+/* Merges runs of that length, two by two; a block writes CHUNK items, which come from one
  * pair of runs. Grid: items. */
 static __global__ void __launch_bounds__(THREADS) merge_kernel(struct ranking r, int64_t run)
 {
     begin();
-    enum { CHUNK = THREADS * EACH };
-    static_assert((int)TILE % (int)CHUNK == 0, "a chunk is in one pair of runs");
     __shared__ uint64_t item[CHUNK];
     __shared__ int64_t border[2];
     const int64_t all = r.tiles * TILE, to = (int64_t)blockIdx.x * CHUNK,
@@ -288,7 +286,7 @@ void rank_rows(struct ranking *r, const struct cuda_context *cx)
         launch(cx, scores_kernel, dim3(blocks_for(r->rows, THREADS)), THREADS, *r);
     launch(cx, tile_kernel, dim3((unsigned)r->tiles), SORTERS, *r);
     for (int64_t run = TILE; run < all; run *= 2) {
-        launch(cx, merge_kernel, dim3(blocks_for(all, THREADS * EACH)), THREADS, *r, run);
+        launch(cx, merge_kernel, dim3(blocks_for(all, CHUNK)), THREADS, *r, run);
         uint64_t *sorted = r->spare;
         r->spare = r->item;
         r->item = sorted;
