@@ -11,7 +11,8 @@
 
 static const struct flag flags[] = {
     {"datasets", "LIST",
-     "datasets, as in a,b,c (default: those of the paper that are on this machine)", 'd'},
+     "datasets, as in a,b,c (default: the paper's and chameleon-filtered, if on this machine)",
+     'd'},
     STUDY_FLAGS("10", "consm-study"),
     SPLIT_FLAGS,
     {"ensemble", "N", "accuracy: add a table of ensembles of N runs of every method", 0},
@@ -138,9 +139,10 @@ const struct command cmd_study = {
         "  transport     nearest, Sinkhorn and exact transport; Monge and linear maps\n"
         "  complexity    time and memory up to 10 million edges (section 4.4)\n\n"
         "With --split paper,random (the default), `accuracy` uses both splits. `edges` and\n"
-        "`planted` use every split that you name, the other studies the first. --ensemble 5 adds\n"
-        "a table to `accuracy`: ConSM alone, and an ensemble of five runs of every method,\n"
-        "selected by validation (docs/reference/models.md).\n\n"
+        "`planted` use every split that you name. `homophily`, `labels` and `coverage` have\n"
+        "splits of their own; so do published attacks in `robust`. All others use the first.\n"
+        "--ensemble 5 adds a table to `accuracy`: ConSM alone, and an ensemble of five runs of\n"
+        "every method, selected by validation (docs/reference/models.md).\n\n"
         "  consm study all --quick -o quick\n"
         "  consm study accuracy edges --datasets cora,chameleon --split random -o results\n",
     .flags = flags,

@@ -359,7 +359,8 @@ const struct command cmd_train = {
         "selection of them, and the best run alone.\n\n"
         "Ctrl-C stops a run. With -o, --resume continues it and gives the same bits (not an\n"
         "ensemble). The same seed gives the same bits with any --threads and --jobs, and on any\n"
-        "number of processes (mpirun -n 4 consm train …).\n",
+        "number of processes (mpirun -n 4 consm train …), unless boosted trees take part: they\n"
+        "train in one process only.\n",
     .flags = flags,
     .more_flags = config_flags,
     .run = run,
