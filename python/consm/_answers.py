@@ -264,7 +264,9 @@ class Answers(Facts):
         """
         found = self._predict(X).seen
         if found is None:
-            raise ConsmValueError("the nodes have no ids, so new ones cannot be told from seen ones: give the graph node_ids")
+            raise ConsmValueError("cannot tell new from seen nodes: this graph or the training graph has no node ids, "
+                                  "or an older consm wrote the model. Give this graph node_ids; if that is not "
+                                  "enough, fit again on a graph with node_ids")
         return np.array(found)
 
     def embeddings(self, X: GraphOrNodes) -> Array:

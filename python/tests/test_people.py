@@ -308,7 +308,7 @@ def test_seen_nodes_are_told_from_new_ones(rare, tmp_path):
     assert frame["seen"].to_dict() == {"n7": True, "n599": False, "newcomer": False}
     nameless = Graph.from_arrays([[0, 1], [1, 2]], graph.x[:3])
     assert "seen" not in model.predict_frame(nameless).columns
-    with pytest.raises(ValueError, match="give the graph node_ids"):
+    with pytest.raises(ValueError, match="this graph or the training graph has no node ids"):
         model.seen(nameless)
 
 

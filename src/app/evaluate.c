@@ -68,8 +68,9 @@ static consm_status check_which(enum consm_which which, const char *function)
 {
     if ((unsigned)which <= CONSM_SEEN_NODES)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL, "%s: which is %d: expected 0 to %d", function, (int)which,
-                       (int)CONSM_SEEN_NODES);
+    return status_fail(CONSM_EINVAL,
+                       "%s: argument \"which\" is %d: expected 0 to %d (enum consm_which)",
+                       function, (int)which, (int)CONSM_SEEN_NODES);
 }
 
 consm_status consm_evaluate(struct consm_metrics **out, const struct consm_model *model,

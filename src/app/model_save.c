@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* If all names together are longer than this they are left out of the header; columns are then
- * matched by position. */
+ * matched by position, and classes have numbers instead. */
 enum { NAMES_LIMIT = 8 << 20 };
 
 static consm_status note_number(struct safetensors_writer *w, const char *key, double value)
@@ -25,15 +25,15 @@ static consm_status note_number(struct safetensors_writer *w, const char *key, d
 }
 
 static consm_status note_names(struct safetensors_writer *w, const char *key, char *const *names,
-                               int64_t count)
+                               int64_t count, const char *instead)
 {
     struct text t = {0};
     if (!names)
         return CONSM_OK;
     names_to_json(&t, names, count);
     if (t.length > NAMES_LIMIT) {
-        log_warn("%s: %zu bytes do not fit into a model file; columns will be matched by position",
-                 key, t.length);
+        log_warn("%s: %zu bytes do not fit into a model file, so it lacks these names; %s", key,
+                 t.length, instead);
         text_free(&t);
         return CONSM_OK;
     }
@@ -185,11 +185,13 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     config_to_json(&config, &m->config);
     TRY(json_note(w, "config", &config));
     TRY(note_number(w, "classes", m->classes));
-    TRY(note_names(w, "class_names", m->class_name, m->classes));
+    TRY(note_names(w, "class_names", m->class_name, m->classes,
+                   "the saved model predicts class numbers instead"));
     if (m->class_kind != CONSM_CLASS_UNSAID)
         TRY(note_number(w, "class_kind", m->class_kind));
     TRY(note_number(w, "features", (double)m->features));
-    TRY(note_names(w, "feature_names", m->feature_name, m->features));
+    TRY(note_names(w, "feature_names", m->feature_name, m->features,
+                   "columns will be matched by position"));
     TRY(note_recipe(w, m->recipe));
     TRY(note_choices(w, m));
     TRY(safetensors_note(w, "structural_features", m->structural ? "true" : "false"));

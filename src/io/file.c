@@ -19,8 +19,8 @@ consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *pa
     if (!mem_bound_end(b) || st == CONSM_OK)
         return st;
     return status_fail(CONSM_ELIMIT,
-                       "%s: reading needs too much memory for a file of this size: more than %d "
-                       "MB and %d times its bytes",
+                       "%s: reading needs too much memory for a file of this size (more than %d "
+                       "MB plus %d times its size); check that the file is not damaged",
                        path, FILE_MAY_HAVE >> 20, FILE_MAY_BECOME);
 }
 

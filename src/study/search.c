@@ -124,7 +124,10 @@ static consm_status draw_one(struct config *c, const char *name, const json_t *c
     }
     double low = bound(choices, "low"), high = bound(choices, "high");
     bool log_scale = is_log(choices);
-    if (!(low <= high) || (log_scale && low <= 0))
+    if (log_scale && low <= 0)
+        return status_fail(CONSM_EINVAL, "%s: low is %g: with log: yes, expected more than 0", name,
+                           low);
+    if (!(low <= high))
         return status_fail(CONSM_EINVAL, "%s: expected a list, or {low, high} with low <= high",
                            name);
     double value = log_scale ? low * pow(high / low, u) : low + (high - low) * u;

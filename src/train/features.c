@@ -62,7 +62,8 @@ static consm_status standardize(struct session *s)
         memcpy(s->scale, problem->scale, (size_t)f * sizeof *s->scale);
     } else if (problem->graph->partition) {
         TRY(status_fail(CONSM_EFORMAT, "normalize_features standard: the folder lacks the means "
-                                       "and deviations of its columns"));
+                                       "and deviations of its columns; write it again with "
+                                       "`consm partition`"));
     } else {
         TRY(columns_measure(s->shift, s->scale, problem->dense, n, f));
     }

@@ -26,8 +26,9 @@ static consm_status check_size(const struct graph_maker *m)
     double cells = (double)m->id.count * (double)m->column.count;
     if (cells > (double)(1 << 24) && cells > 16 * (double)m->file->size)
         return status_fail(CONSM_ELIMIT,
-                           "%s: the table of %lld nodes and %lld attributes would be mostly empty: "
-                           "expected at most 16 table cells for each byte of the file",
+                           "%s: the table of %lld nodes and %lld attributes would be mostly empty "
+                           "and too large; remove attributes that few nodes have, or move all "
+                           "features to a sparse file (--features)",
                            m->file->name, (long long)m->id.count, (long long)m->column.count);
     return CONSM_OK;
 }
