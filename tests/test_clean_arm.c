@@ -276,54 +276,59 @@ static void missing_edges_are_an_arm(void **state)
     }
 }
 
-/* A share of less than one pair adds the pairs with the highest score. */
-static void less_than_a_pair_is_the_best_one(void **state)
-{
-    (void)state;
+/* A run that adds a share of pairs, on the graph with false edges. */
+struct added {
     struct scene scene;
     struct backend *backend;
     struct session *s;
     struct outcome out;
-    scene_open(&scene, false_edges, 15);
-    OK(backend_open(&backend, NULL, 1));
-    struct train_options options = clean_options("gcn", 0);
-    options.config.add_share = 1e-6;
-    OK(session_new(&s, &scene.problem, &options, backend));
-    finish_training(&out, s, &scene.problem);
-    const struct config *c = &s->options.config;
+};
+
+static void added_open(struct added *a, const char *backbone, double drop_share, double add_share)
+{
+    struct train_options options = clean_options(backbone, drop_share);
+    options.config.add_share = add_share;
+    scene_open(&a->scene, false_edges, 15);
+    OK(backend_open(&a->backend, NULL, 1));
+    OK(session_new(&a->s, &a->scene.problem, &options, a->backend));
+    finish_training(&a->out, a->s, &a->scene.problem);
+}
+
+static void added_close(struct added *a)
+{
+    outcome_free(&a->out);
+    session_free(a->s);
+    backend_close(a->backend);
+    scene_close(&a->scene);
+}
+
+/* A share of less than one pair adds the pairs with the highest score. */
+static void less_than_a_pair_is_the_best_one(void **state)
+{
+    (void)state;
+    struct added a;
+    added_open(&a, "gcn", 0, 1e-6);
+    const struct config *c = &a.s->options.config;
     assert_true(c->add_above > 0.5 && c->add_above <= 1);
     assert_true(c->add_share > 0 && c->add_share < 0.02);
-    outcome_free(&out);
-    session_free(s);
-    backend_close(backend);
-    scene_close(&scene);
+    added_close(&a);
 }
 
 /* Some edges dropped and some pairs added. */
 static void both_can_be(void **state)
 {
     (void)state;
-    struct scene scene;
-    struct backend *backend;
-    struct session *s;
-    struct outcome out;
-    scene_open(&scene, false_edges, 15);
-    OK(backend_open(&backend, NULL, 1));
-    struct train_options options = clean_options("appnp", 0.25);
-    options.config.add_share = 0.2;
-    OK(session_new(&s, &scene.problem, &options, backend));
-    finish_training(&out, s, &scene.problem);
-    const struct config *c = &s->options.config;
+    struct added a;
+    added_open(&a, "appnp", 0.25, 0.2);
+    const struct config *c = &a.s->options.config;
+    const struct problem *p = &a.scene.problem;
     assert_near(c->drop_share, 0.25, 0.05);
     assert_near(c->add_share, 0.2, 0.02);
     assert_true(c->add_above > 0);
-    double entries = (double)((const struct consm *)s->own)->clean.settled->graph->nnz;
-    assert_near(entries / (double)scene.problem.graph->nnz, 1 - c->drop_share + c->add_share, 1e-6);
-    assert_repeats(s, &scene.problem, 1);
-    outcome_free(&out);
-    session_free(s);
-    backend_close(backend);
-    scene_close(&scene);
+    double entries = (double)((const struct consm *)a.s->own)->clean.settled->graph->nnz;
+    assert_near(entries / (double)p->graph->nnz, 1 - c->drop_share + c->add_share, 1e-6);
+    assert_repeats(a.s, p, 1);
+    added_close(&a);
 }
 
 struct trials {
