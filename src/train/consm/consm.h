@@ -228,6 +228,12 @@ struct match_data consm_match_data(const struct session *s);
 const float *
 consm_dense(const struct session *s); /* (n, f) dense features that it reads, or NULL */
 
+/* ---- checkpoint.c: of struct procedure ---- */
+
+consm_status consm_see_place(struct session *s, memory_fn see, void *ctx);
+consm_status consm_memory(struct session *s, memory_fn see, void *ctx);
+bool consm_sound(const struct session *s);
+
 /* ---- in_parts.c: graphs of which every rank has a partition ---- */
 
 /* Refuses unsupported settings first; fetches the neighbours. */
