@@ -367,12 +367,11 @@ static void matching_equals_reference(void **state)
 
 /* ---- determinism, trust, and odd inputs ---------------------------------- */
 
-static void train_scores(float *score, const struct world *w, const struct config *c, int threads)
+static void train_scores_on(float *score, const struct world *w, const struct config *c,
+                            struct backend *backend)
 {
-    struct backend *backend;
     struct matcher *m;
     struct match_data data = data_of(w);
-    OK(backend_open(&backend, NULL, threads));
     OK(matcher_new(&m, &data, c, 9, backend));
     for (int round = 0; round < 2; round++) {
         OK(matcher_prune(m, 0.5, NULL));
@@ -380,6 +379,13 @@ static void train_scores(float *score, const struct world *w, const struct confi
     }
     OK(matcher_score(m, score));
     matcher_free(m);
+}
+
+static void train_scores(float *score, const struct world *w, const struct config *c, int threads)
+{
+    struct backend *backend;
+    OK(backend_open(&backend, NULL, threads));
+    train_scores_on(score, w, c, backend);
     backend_close(backend);
 }
 
@@ -410,6 +416,39 @@ static void same_bits_on_any_threads(void **state)
     }
     mem_free(one);
     mem_free(many);
+    world_free(&w);
+}
+
+/* Maps and pooling as programs, as on a card (here on the reference backend), give the scores of
+ * the host's loops: with and without the map inside the training step. */
+static void programs_score_like_the_host(void **state)
+{
+    (void)state;
+    static const char *const variants[][3] = {
+        {"1", "sinkhorn", "mean"}, {"2", "sinkhorn", "mean"}, {"2", "nearest", "max"}};
+    struct world w;
+    world_make(&w, 40, 3, 90, 3);
+    float *host = mem_alloc((size_t)w.edges->count, sizeof *host);
+    float *card = mem_alloc((size_t)w.edges->count, sizeof *card);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        struct config c;
+        struct backend *backend;
+        config_of(&c);
+        OK(config_set(&c, "match_refresh", variants[v][0]));
+        OK(config_set(&c, "transport", variants[v][1]));
+        OK(config_set(&c, "pool", variants[v][2]));
+        train_scores(host, &w, &c, 2);
+        OK(backend_open(&backend, "reference", 1));
+        struct backend_kind kind = *backend->kind;
+        kind.separate = 1 << 24;
+        backend->kind = &kind;
+        train_scores_on(card, &w, &c, backend);
+        backend_close(backend);
+        for (int64_t e = 0; e < w.edges->count; e++)
+            assert_float_equal(card[e], host[e], 2e-3);
+    }
+    mem_free(host);
+    mem_free(card);
     world_free(&w);
 }
 
@@ -522,10 +561,14 @@ static void propagation_equals_equation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pruning_equals_counting),     cmocka_unit_test(pooling_equals_naive),
-        cmocka_unit_test(matching_equals_reference),   cmocka_unit_test(same_bits_on_any_threads),
-        cmocka_unit_test(large_sets_are_sampled),      cmocka_unit_test(odd_inputs_behave),
+        cmocka_unit_test(pruning_equals_counting),
+        cmocka_unit_test(pooling_equals_naive),
+        cmocka_unit_test(matching_equals_reference),
+        cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(large_sets_are_sampled),
+        cmocka_unit_test(odd_inputs_behave),
         cmocka_unit_test(propagation_equals_equation),
+        cmocka_unit_test(programs_score_like_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,12 +164,12 @@ void matcher_free(struct matcher *m)
     program_free(m->project);
     program_free(m->score);
     program_free(m->near);
+    far_free(&m->far); /* its program uses the learner's parameters */
     learner_close(&m->learner);
     reach_free(&m->reach);
     subgraphs_free(&m->sets);
     pooling_free(&m->pooling);
     inside_free(&m->inside);
-    far_free(&m->far);
     index_free(m->left);
     index_free(m->right);
     index_free(m->ego);
