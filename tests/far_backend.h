@@ -266,7 +266,8 @@ static inline void far_close(struct backend *b)
     mem_free(far);
 }
 
-static inline struct far *far_open(int threads)
+/* Over the backend of that name; NULL: the default one. */
+static inline struct far *far_open_over(const char *near, int threads)
 {
     static struct backend_kind kind = {
         .name = "far",
@@ -283,13 +284,18 @@ static inline struct far *far_open(int threads)
     };
     struct far *far;
     OK(ZNEW(far, 1));
-    OK(backend_open(&far->near, NULL, threads));
+    OK(backend_open(&far->near, near, threads));
     kind.composes = far->near->kind->composes; /* the same plan gives the same bits */
     far->base.kind = &kind;
     far->base.device = kind.name;
     far->base.host = far->near->host;
     far->refused = OP_COUNT;
     return far;
+}
+
+static inline struct far *far_open(int threads)
+{
+    return far_open_over(NULL, threads);
 }
 
 #endif
