@@ -30,7 +30,8 @@ mpi=(mpirun --oversubscribe)
 [ "$(id -u)" != 0 ] || mpi+=(--allow-run-as-root)
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # MPI's own leaks are not looked for
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, with a warning
-export OMPI_MCA_btl=^tcp # all ranks are here; Open MPI 5 warns where there is no network
+# All ranks are here. Looking for networks takes Open MPI a second per start, and version 5 warns if there is none.
+export OMPI_MCA_btl=^tcp,ofi OMPI_MCA_pml=ob1
 
 # With AddressSanitizer one number of ranks is enough to run all code.
 sanitized=$(grep -qa __asan_init "$consm" && echo 1 || true)

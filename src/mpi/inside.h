@@ -39,7 +39,8 @@ struct world {
     struct axis *settled;        /* the axis of the data's parts, or NULL */
     struct spread_array *spread; /* arrays of which a rank has only these rows */
     struct wanted wanted;        /* rows of values that the host reads */
-    bool crowded;                /* fewer processors than busy ranks: waiting ranks sleep */
+    bool crowded; /* fewer processors than busy ranks: waiting ranks let others run */
+    int napping;  /* waits left in which they sleep and do not yield */
 };
 extern struct world world;
 

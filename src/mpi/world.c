@@ -2,6 +2,7 @@
  * only exported name is here. */
 #include "mpi/inside.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +15,49 @@ static MPI_Comm parting; /* used by world_end only: a barrier there meets no oth
 enum {
     SHOWN = 256,  /* characters of a text */
     PATIENCE = 3, /* seconds for the others to fail, too */
-    NAP = 50000   /* nanoseconds between two checks */
+    NAP = 50000,  /* nanoseconds between two checks */
+    YIELDS = 200, /* checks without a nap */
+    NAPPING = 100 /* waits with naps only, after a yield that took long */
 };
+
+static const double LONG_YIELD = 0.001; /* seconds */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Lets other processes run. A yield returns soon if only waiting ranks run besides this one, else
+ * after the others' time slices: then naps are faster, because a process that wakes up runs
+ * first. */
+static void let_others_run(int checks)
+{
+    const struct timespec nap = {.tv_nsec = NAP};
+    if (checks >= YIELDS || world.napping > 0) {
+        nanosleep(&nap, NULL);
+        return;
+    }
+    double since = now();
+    sched_yield();
+    if (now() - since > LONG_YIELD)
+        world.napping = NAPPING;
+}
 
 void wait_all(MPI_Request *request, int count)
 {
-    const struct timespec nap = {.tv_nsec = NAP};
-    int here = !world.crowded;
-    if (here)
+    int here = 0;
+    if (!world.crowded) {
         MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
-    while (!here) {
+        return;
+    }
+    for (int checks = 0; !here; checks++) {
         MPI_Testall(count, request, &here, MPI_STATUSES_IGNORE);
         if (!here)
-            nanosleep(&nap, NULL);
+            let_others_run(checks);
     }
+    world.napping -= world.napping > 0;
 }
 
 static void broadcast(void *data, int count, MPI_Datatype type, int from)
@@ -99,13 +129,6 @@ static int64_t world_sent(void)
     int64_t all;
     reduce(&world.sent, &all, MPI_INT64_T, MPI_SUM);
     return all;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* A failure that all ranks share ends like that of one process. A failure of one rank would leave
