@@ -275,7 +275,7 @@ static void inputs_can_be_pointed_elsewhere(void **state)
 static void indices_check_their_rows(void **state)
 {
     (void)state;
-    struct index *index;
+    struct index *index, *larger;
     int32_t good[5] = {2, 0, 2, 1, 2}, high[5] = {0, 1, 2, 3, 0}, low[5] = {0, -1, 0, 0, 0};
     OK(index_new(&index, 5, 3));
     OK(index_set(index, good));
@@ -285,6 +285,8 @@ static void indices_check_their_rows(void **state)
     assert_memory_equal(index->start, start, sizeof start);
     FAILS(index_set(index, high), CONSM_EINVAL, "index entry 3 is row 3: expected 0 to 2");
     FAILS(index_set(index, low), CONSM_EINVAL, "index entry 1 is row -1");
+    FAILS(index_new(&larger, (int64_t)INT32_MAX + 1, 3), CONSM_ELIMIT, "an index of 2147483648");
+    assert_null(larger);
     assert_memory_equal(index->row, good, sizeof good); /* as it was */
     assert_memory_equal(index->start, start, sizeof start);
     uint64_t before = consm_alloc_count();

@@ -24,6 +24,7 @@ struct compiled {
     struct room scratch; /* of all lanes, one after the other */
     struct step *step;   /* (BUNCH) on the card: the next steps */
     struct step next;    /* the first of them, on the host */
+    bool moved;          /* leaves have other addresses than the instructions know */
     bool settled;        /* constants have been computed */
     bool awake;          /* every kernel has run once */
     cudaGraphExec_t one, bunch;
@@ -141,16 +142,16 @@ done:
 static consm_status follow_leaves(struct compiled *c)
 {
     consm_status st = CONSM_OK;
-    bool moved = false;
     for (int32_t i = 0; i < c->plan->leaves; i++) {
         bool changed = false;
-        TRY(leaf_follow(c->card, &c->copy[i], &c->plan->leaf[i], &changed, &moved));
+        TRY(leaf_follow(c->card, &c->copy[i], &c->plan->leaf[i], &changed, &c->moved));
         c->leaf[i] = c->copy[i].data;
         c->settled = c->settled && !(changed && c->plan->leaf[i].constant);
     }
-    if (moved) {
+    if (c->moved) {
         forget_graphs(c);
         TRY(resolve(c));
+        c->moved = false;
     }
 done:
     return st;

@@ -155,8 +155,8 @@ int64_t scratch_gemm(const struct instr *in)
     const struct tiles t = tiles_for(in->rows, in->cols, inner(in));
     if (t.library)
         return -1;
-    return splits_for(&t, in->rows, in->cols, inner(in)) * in->rows * in->cols *
-           (int64_t)sizeof(float);
+    const int64_t splits = splits_for(&t, in->rows, in->cols, inner(in));
+    return splits > 1 ? splits * in->rows * in->cols * (int64_t)sizeof(float) : 0;
 }
 
 template <int BM, int BN, int DEPTH, int TM, int TN>

@@ -84,6 +84,10 @@ consm_status card_open_blas(struct card *card)
     TRY(check_blas(card, cublasSetWorkspace(card->blas, card->workspace, WORKSPACE_BYTES)));
     TRY(check_blas(card, cublasSetMathMode(card->blas, CUBLAS_PEDANTIC_MATH)));
 done:
+    if (st < 0 && card->blas) {
+        cublasDestroy(card->blas);
+        card->blas = NULL;
+    }
     pthread_rwlock_unlock(&card_calm);
     return st;
 }
@@ -116,6 +120,7 @@ static consm_status open_card(struct backend **out, const struct plugin_services
                               int device, int threads)
 {
     consm_status st = CONSM_OK;
+    cudaError_t pinned;
     struct card *card = (struct card *)services->zalloc(1, sizeof *card);
     *out = NULL;
     if (!card)
@@ -131,7 +136,10 @@ static consm_status open_card(struct backend **out, const struct plugin_services
         CHECK(cudaStreamCreateWithFlags(&card->lane[i], cudaStreamNonBlocking), "being opened");
     card->stream = card->lane[0];
     CHECK(cudaEventCreateWithFlags(&card->start, cudaEventDisableTiming), "being opened");
-    CHECK(cudaMallocHost((void **)&card->pinned, PINNED_BYTES), "being opened");
+    pthread_rwlock_wrlock(&card_calm); /* another card's program may be captured now */
+    pinned = cudaMallocHost((void **)&card->pinned, PINNED_BYTES);
+    pthread_rwlock_unlock(&card_calm);
+    CHECK(pinned, "being opened");
     TRY(keep_pool(card));
     *out = &card->base;
     return CONSM_OK;

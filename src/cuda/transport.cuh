@@ -256,7 +256,7 @@ __device__ static float set_range(const struct set &s)
     for (int w = 0; w < SET_WARPS; w++)
         range = fmaxf(range, part[w]);
     __syncthreads();
-    return range;
+    return isfinite(range) ? range : 0; /* stages from an infinite range would not end */
 }
 
 __device__ static void set_solve(const struct set &s, double epsilon, double tolerance,

@@ -261,9 +261,9 @@ static consm_status make_transpose(struct csr *a)
 {
     consm_status st = CONSM_OK;
     struct csr *t = NULL;
-    int64_t *slot = NULL;
+    int64_t *slot = NULL, *entry = NULL;
     TRY(csr_new(&t, a->cols, a->rows, a->nnz, a->val != NULL));
-    TRY(NEW(a->t_entry, a->nnz));
+    TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
     for (int64_t k = 0; k < a->nnz; k++)
         t->start[a->col[k] + 1]++;
@@ -273,10 +273,12 @@ static consm_status make_transpose(struct csr *a)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
             int64_t at = slot[a->col[k]]++;
             t->col[at] = (int32_t)r;
-            a->t_entry[at] = k;
+            entry[at] = k;
             if (t->val)
                 t->val[at] = a->val[k];
         }
+    a->t_entry = entry; /* only now, when it is complete: not every reader takes the lock */
+    entry = NULL;
     if (same_pattern(a, t) && same_values(a, t)) {
         a->t = a;
     } else {
@@ -284,11 +286,8 @@ static consm_status make_transpose(struct csr *a)
         t = NULL;
     }
 done:
-    if (st < 0) {
-        mem_free(a->t_entry);
-        a->t_entry = NULL;
-    }
     mem_free(slot);
+    mem_free(entry);
     csr_free(t);
     return st;
 }

@@ -8,6 +8,9 @@ consm_status index_new(struct index **out, int64_t count, int64_t targets)
     consm_status st = CONSM_OK;
     struct index *index;
     *out = NULL;
+    if (count > INT32_MAX) /* of item */
+        return status_fail(CONSM_ELIMIT, "an index of %lld entries: at most %d are possible",
+                           (long long)count, INT32_MAX);
     TRY(ZNEW(index, 1));
     index->count = count;
     index->targets = targets;

@@ -210,7 +210,10 @@ static consm_status go_over(struct session *s, struct consm_attempt *to)
     }
     memcpy(clean->dropped, to->dropped, (size_t)own->edges->count);
     memcpy(clean->best, to->dropped, (size_t)own->edges->count);
-    TRY(become(s, to->session, &to->kept->problem));
+    st = become(s, to->session, &to->kept->problem);
+    if (st < 0)
+        s->problem = clean->whole; /* the caller frees `to` */
+    TRY(st);
     consm_kept_free(clean->course);
     consm_pairs_free(&clean->added);
     clean->course = to->kept;

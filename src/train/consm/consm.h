@@ -149,8 +149,10 @@ void consm_close_tracks(struct consm_tracks *t);
 struct consm {
     struct consm_place place;
     struct edges *edges;
-    int32_t *train;             /* the labelled nodes */
-    struct session *winner;     /* the chosen backbone's trial, until the GNN takes it over */
+    int32_t *train;         /* the labelled nodes */
+    struct session *winner; /* the chosen backbone's trial, until the GNN takes it over */
+    struct problem
+        repeated; /* that of a student that repeats its warm-up, while it is the winner */
     struct consm_tracks tracks; /* until then */
     struct train_student student;
     struct voted voted;    /* what it learned from, for networks trained from scratch later */

@@ -31,7 +31,9 @@ static consm_status note_fold(struct finalist *f, struct session *network)
     struct snapshot at = to->own ? (struct snapshot){0} : to->at;
     if (to->own)
         choice_fold_free(to);
-    TRY(snapshot_take(&at, &network->learner));
+    st = snapshot_take(&at, &network->learner);
+    to->at = at; /* also if it failed: it may have grown */
+    TRY(st);
     *to = (struct choice_fold){.number = f->trial->number + 1,
                                .repeat = f->course.repeat,
                                .fold = f->course.fold,

@@ -113,6 +113,8 @@ consm_status consm_train_without(struct session *s, const uint8_t *dropped)
     own->clean.course = next;
     next = last;
 done:
+    if (next && s->problem == &next->problem)
+        s->problem = own->clean.whole;
     consm_kept_free(next);
     snapshot_free(&now);
     return st;

@@ -176,8 +176,8 @@ done:
 consm_status consm_repeat_student(struct session *s)
 {
     consm_status st = CONSM_OK;
+    struct consm *own = s->own;
     struct session *student = NULL;
-    struct problem problem;
     struct progress heard = {.seed = s->options.seed};
     double score;
     TRY(ZNEW(s->choice, 1));
@@ -189,7 +189,7 @@ consm_status consm_repeat_student(struct session *s)
         TRY(s->options.take_up(s->options.checkpoint_ctx, s));
     if (s->choice->over) /* the checkpoint has the session that took it over */
         return CONSM_OK;
-    TRY(open_repeat(&student, s, &problem));
+    TRY(open_repeat(&student, s, &own->repeated));
     while (student->learner.steps < s->options.config.warmup) {
         TRY(session_step(student, &heard.loss));
         t->course.done = student->learner.steps;
@@ -198,7 +198,7 @@ consm_status consm_repeat_student(struct session *s)
                                   s->options.progress(s->options.progress_ctx, &heard)));
     }
     TRY(session_validate(&score, student));
-    ((struct consm *)s->own)->winner = student;
+    own->winner = student;
     student = NULL;
     s->choice->over = true;
     snapshot_free(&t->at);
