@@ -77,6 +77,18 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
+/* What sets the length of a model that trains in rounds, instead of this parameter; NULL: nothing.
+ */
+static const char *in_rounds(const struct model_def *model, const struct config_row *row)
+{
+    bool gam = strcmp(model->name, "gam") == 0;
+    if (gam && strcmp(row->name, "epochs") == 0)
+        return "--warmup, --rounds and --gnn-steps";
+    if ((gam || strcmp(model->name, "consm") == 0) && strcmp(row->name, "patience") == 0)
+        return "--round-patience";
+    return NULL;
+}
+
 /* Warns that a parameter of another model has no effect. ConSM passes everything to its backbones.
  */
 static void warn_unused(const struct args *args, const struct model_def *model,
@@ -84,6 +96,10 @@ static void warn_unused(const struct args *args, const struct model_def *model,
 {
     bool known = false;
     char flag[40];
+    const char *instead = args_has(args, "config") ? NULL : in_rounds(model, row);
+    if (instead)
+        args_fail(args, 0, "warning: %s does not use --%s; use %s", model->name, row->name,
+                  instead);
     for (const struct model_def *const *other = model_list_all(); *other; other++)
         known = known || has_word((*other)->knobs, row->name);
     if (!known || has_word(model->knobs, row->name) || strcmp(model->name, "consm") == 0 ||

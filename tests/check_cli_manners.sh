@@ -19,6 +19,11 @@ expect 2 "--class-weights heavy: expected one of none, balanced" train karate --
 expect 2 "did you mean gcn?" train karate --model gnc
 expect 2 "did you mean gcn?" train karate --model GCN
 expect 0 "warning: gcn does not use --heads" train karate -m gcn --heads 2 --epochs 2
+expect 0 "warning: gam does not use --epochs; use --warmup, --rounds and --gnn-steps" train karate -m gam --epochs 2 --warmup 2 \
+    --rounds 1 --gnn-steps 2 --match-steps 2
+expect 0 "warning: consm does not use --patience; use --round-patience" train karate --patience 2 --backbone gcn --warmup 2 --rounds 1 \
+    --match-steps 2
+expect 1 "is a folder: expected a file, such as $work/model.safetensors" predict "$work" karate
 expect 0 "" train karate -m gat --heads 2 --epochs 2
 [ ! -s "$work/err" ] || fault "gat uses --heads: $(cat "$work/err")"
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The metadata under a key; NULL with a message if it is missing. */
 static const char *need(const struct model_source *s, const char *key)
@@ -388,10 +389,14 @@ consm_status consm_model_load(struct consm_model **out, const char *path)
     consm_status st = CONSM_OK;
     struct model_source s = {.path = path};
     struct mem_bound bound;
+    struct stat info;
     struct consm_model *m = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, path));
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        TRY(status_fail(CONSM_EIO, "%s: is a folder: expected a file, such as %s/model.safetensors",
+                        path, path));
     file_bound_begin(&bound);
     st = safetensors_open(&s.file, path);
     if (st == CONSM_OK)
