@@ -65,18 +65,18 @@ bool together_takes_part(const char *verb, int *code)
     *code = EXIT_DONE;
     if (ranks_size() == 1)
         return true;
-    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        if (strcmp(verb, apart[i]) == 0) {
-            if (ranks_part() == CONSM_OK)
-                return true;
-            fprintf(stderr, "consm %s: %s\n", verb, consm_errmsg());
-            *code = EXIT_FAILED;
-            return false;
-        }
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (strcmp(verb, shared[i]) == 0)
             return true;
-    return ranks_rank() == 0;
+    if (ranks_part() < 0) { /* no call of these verbs may wait for another rank */
+        fprintf(stderr, "consm %s: %s\n", verb, consm_errmsg());
+        *code = EXIT_FAILED;
+        return false;
+    }
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (strcmp(verb, apart[i]) == 0)
+            return true;
+    return ranks_worker() == 0;
 }
 
 /* Prints the stored messages with the rank's number. */

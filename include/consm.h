@@ -572,7 +572,8 @@ struct consm_metrics {
 
 enum consm_role { CONSM_TRAIN = 1, CONSM_VALIDATION = 2, CONSM_TEST = 3 };
 
-/* Returns the metrics from training, or NULL if the role has no nodes. The model owns them. */
+/* Returns the metrics from training; their `nodes` is 0 if the role has none. NULL: there is no
+ * such role. The model owns them. */
 CONSM_API const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
                                                           enum consm_role role);
 /* Returns the metrics of one class, or NULL if there is no such class. The metrics own them. */

@@ -244,4 +244,20 @@ while read -r from to effect odds; do
     number=$((number + 1))
 done < <(head -8 "$work/effects")
 
+# A model of dense features predicts a graph whose features have many zeros.
+numbers() { # SEED COLUMNS-WITH-NUMBERS
+    awk -v seed="$1" -v full="$2" 'BEGIN { srand(seed); print "id,a,b,c,d,e"; for (i = 0; i < 40; i++) { printf "%d", i
+        for (k = 0; k < 5; k++) printf ",%.2f", k < full ? rand() + (i < 20) : 0; print "" } }'
+}
+awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i + 1) % 40 }' > "$work/ring.csv"
+awk 'BEGIN { print "id,label"; for (i = 0; i < 40; i++) print i "," (i < 20 ? "x" : "y") }' > "$work/ring_labels.csv"
+numbers 1 4 > "$work/full.csv"
+numbers 2 1 > "$work/zeros.csv"
+"$consm" train "$work/ring.csv" --labels "$work/ring_labels.csv" --features "$work/full.csv" -m gcn --epochs 5 --quiet -o "$work/full" \
+    > "$work/out" 2>&1 || fault "train on a full table: $(cat "$work/out")"
+grep -q 'normalize_features: standard' "$work/full/config.yaml" || fault "a full table is not standardised"
+"$consm" predict "$work/full/model.safetensors" "$work/ring.csv" --features "$work/zeros.csv" -o "$work/zeros_out.csv" > "$work/out" 2>&1 ||
+    fault "predict with many zeros: $(cat "$work/out")"
+[ "$(wc -l < "$work/zeros_out.csv")" = 41 ] || fault "predict with many zeros: $(wc -l < "$work/zeros_out.csv") lines"
+
 verdict

@@ -64,6 +64,12 @@ done
 [ "$(find "$work/three" -type f | wc -l)" = "$(find "$work/alone" -type f | wc -l)" ] || fault "files: $(ls "$work/three")"
 "${mpi[@]}" -n 2 "$consm" info karate > "$work/out" 2>&1
 "$consm" info karate | cmp - "$work/out" || fault "info on two ranks"
+# Verbs that one rank does alone, also if they run models.
+for name in alone three; do
+    "${mpi[@]}" -n 2 timeout 60 "$consm" clean "$work/$name/model.safetensors" karate -o "$work/clean_$name" > "$work/out" 2>&1 ||
+        fault "clean on two ranks: $(cat "$work/out")"
+done
+diff -rq "$work/clean_alone" "$work/clean_three" || fault "clean on two ranks: other files"
 
 # A ring, whose ranks have long runs of rows that need no other rank's rows. The bytes that MPI sends per epoch
 # are those of the plan.

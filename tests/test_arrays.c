@@ -251,6 +251,8 @@ static void wrong_arrays_are_named(void **state)
     WRONG(t.feature[4], INFINITY, CONSM_EFORMAT, "node 1, feature 1 is inf");
     WRONG(t.id[7], "n3", CONSM_EINVAL, "node_id[3] and [7] are both \"n3\"");
     WRONG(t.id[7], NULL, CONSM_EINVAL, "node_id[7] is NULL");
+    static const char *const unnamed[] = {"a", NULL};
+    WRONG(t.arrays.feature_name, unnamed, CONSM_EINVAL, "feature_name[1] is NULL");
     WRONG(t.name[1], "no", CONSM_EINVAL, "class_name[0] and [1] are both \"no\"");
     t.arrays.role = t.role;
     WRONG(t.role[1], 4, CONSM_EINVAL, "role[1] is 4: expected 0 to 3");

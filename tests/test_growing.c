@@ -511,8 +511,13 @@ static void a_reader_keeps_its_version(void **state)
     struct consm_dataset *d = build(t), *before, *after;
     struct consm_graph *g;
     struct rng r;
+    int64_t nodes = d->data->nodes;
     (void)state;
     rng_init(&r, 1, 4);
+    OK(ZNEW(d->data->role, nodes)); /* a split: it stays */
+    for (int64_t i = 0; i < nodes; i++)
+        d->data->role[i] = d->data->label[i] < 0 ? SPLIT_NONE : (uint8_t)(SPLIT_TRAIN + i % 3);
+    d->data->splits = 1;
     OK(consm_graph_new(&g, d));
     add_edges(t, &r, g);
     struct consm_dataset *then = build(t);
@@ -523,6 +528,10 @@ static void a_reader_keeps_its_version(void **state)
     same_dataset(before, then);
     OK(consm_graph_dataset(&after, g));
     assert_int_equal(after->data->nodes, before->data->nodes + MORE);
+    assert_int_equal(after->data->splits, 1);
+    assert_memory_equal(after->data->role, d->data->role, (size_t)nodes);
+    for (int64_t i = nodes; i < after->data->nodes; i++)
+        assert_int_equal(after->data->role[i], SPLIT_NONE);
     version_release(g, held);
     consm_dataset_free(then);
     consm_dataset_free(before);

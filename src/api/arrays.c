@@ -257,6 +257,10 @@ static consm_status take_features(struct dataset *d, const struct consm_arrays *
         TRY(take_reals(&dense, a->feature, a->wide_features, a->nodes * a->features));
         TRY(dataset_set_features(d, dense, a->features));
     }
+    for (int64_t k = 0; a->feature_name && k < a->features; k++)
+        if (!a->feature_name[k])
+            TRY(status_fail(CONSM_EINVAL, "feature_name[%lld] is NULL: expected a name",
+                            (long long)k));
     TRY(mem_copy_texts(&d->feature_name, (char *const *)a->feature_name, a->features));
 done:
     return st;
@@ -347,6 +351,7 @@ consm_status consm_dataset_from_arrays(struct consm_dataset **out,
     TRY(sized_take(&whole, sizeof whole, arrays, SIZED_UP_TO(struct consm_arrays, feature_name)));
     TRY(check_sizes(&whole));
     TRY(dataset_new(&data, whole.name ? whole.name : "arrays"));
+    utf8_mend(data->name); /* it is stored in the model */
     if ((st = fill_from(data, &whole)) < 0) {
         dataset_free(data);
         return st;

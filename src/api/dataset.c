@@ -171,6 +171,8 @@ consm_status consm_dataset_find(int64_t *number, const struct consm_dataset *dat
     consm_status st = CONSM_OK;
     const struct names *ids = NULL;
     TRY(GIVEN(number, dataset, id));
+    if (count < 0)
+        TRY(status_fail(CONSM_EINVAL, "%lld ids: expected 0 or more", (long long)count));
     if (dataset->data->node_id)
         TRY(index_ids(&ids, dataset));
     for (int64_t k = 0; k < count; k++) {

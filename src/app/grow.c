@@ -85,6 +85,8 @@ consm_status consm_graph_find(int64_t *number, struct consm_graph *g, const char
     consm_status st = CONSM_OK;
     struct version *v = NULL;
     TRY(GIVEN(number, g, id));
+    if (count < 0)
+        TRY(status_fail(CONSM_EINVAL, "%lld ids: expected 0 or more", (long long)count));
     v = version_hold(g);
     for (int64_t k = 0; k < count; k++) {
         TRY(GIVEN(id[k]));

@@ -1,5 +1,7 @@
 /* Builds an ordinary dataset from a version of a growing graph. */
 #include "app/growing.h"
+#include "data/split.h"
+#include "data/table/recipe.h"
 
 #include <string.h>
 
@@ -98,6 +100,26 @@ bool version_joins(const struct version *v)
     return !v->tables && !(v->base->data->cells && v->changed.count > 0);
 }
 
+/* What the arrays do not say. Added nodes have no role in the splits. */
+static consm_status keep_facts(struct dataset *to, const struct dataset *base)
+{
+    consm_status st = CONSM_OK;
+    to->class_kind = base->class_kind;
+    TRY(choices_copy(&to->choices, (const char *const *)base->choices.text));
+    if (base->recipe)
+        TRY(recipe_copy(&to->recipe, base->recipe));
+    if (base->splits > 0)
+        TRY(ZNEW(to->role, base->splits * to->nodes));
+    for (int64_t k = 0; k < base->splits; k++)
+        memcpy(to->role + k * to->nodes, base->role + k * base->nodes, (size_t)base->nodes);
+    for (int64_t i = 0; i < base->splits * to->nodes; i++)
+        if (to->label[i % to->nodes] < 0)
+            to->role[i] = SPLIT_NONE;
+    to->splits = base->splits;
+done:
+    return st;
+}
+
 consm_status version_dataset(struct consm_dataset **out, const struct version *v)
 {
     consm_status st = CONSM_OK;
@@ -131,7 +153,7 @@ consm_status version_dataset(struct consm_dataset **out, const struct version *v
                              .class_name = (const char *const *)base->class_name,
                              .feature_name = (const char *const *)base->feature_name};
     TRY(consm_dataset_from_arrays(&made, &a));
-    made->data->class_kind = base->class_kind;
+    TRY(keep_facts(made->data, base));
     st = prepare_with(&made->prepared, made->data, g.graph);
     g.graph = NULL;
     TRY(st);

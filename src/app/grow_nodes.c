@@ -180,5 +180,7 @@ consm_status consm_graph_set_labels(struct consm_graph *g, const int64_t *number
 {
     struct label_list list = {number, label, count};
     consm_status st = GIVEN(g, number, label);
+    if (st == CONSM_OK && count < 0)
+        st = status_fail(CONSM_EINVAL, "%lld labels: expected 0 or more", (long long)count);
     return st < 0 ? st : version_write(g, set_labels, &list);
 }

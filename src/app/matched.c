@@ -192,7 +192,17 @@ done:
     return st;
 }
 
-consm_status matched_open(struct matched *out, const struct consm_model *m,
+/* Whether model and dataset have the same names in the same order; then two may be equal. */
+static bool same_names(const struct consm_model *m, const struct dataset *d)
+{
+    int64_t k = 0;
+    while (m->features == d->features && k < m->features &&
+           strcmp(m->feature_name[k], d->feature_name[k]) == 0)
+        k++;
+    return m->features == d->features && k == m->features;
+}
+
+static consm_status match(struct matched *out, const struct consm_model *m,
                           const struct prepared *p)
 {
     const struct dataset *d = p->data;
@@ -203,12 +213,38 @@ consm_status matched_open(struct matched *out, const struct consm_model *m,
     if (d->features == 0)
         return status_fail(CONSM_EINVAL, "%s has no features, but the model was trained on %lld",
                            d->name, (long long)m->features);
-    if (m->feature_name && d->feature_name)
+    if (m->feature_name && d->feature_name && !same_names(m, d))
         return match_names(out, m, d);
     if (m->features != d->features)
         return status_fail(CONSM_EINVAL, "%s has %lld features, but the model was trained on %lld",
                            d->name, (long long)d->features, (long long)m->features);
     return CONSM_OK;
+}
+
+static bool standardises(const struct consm_model *m)
+{
+    bool yes = m->config.normalize_features == FEATURES_STANDARD;
+    for (int64_t i = 0; i < m->members; i++)
+        yes = yes || m->member[i]->config.normalize_features == FEATURES_STANDARD;
+    return yes;
+}
+
+/* Standardised features are dense. A dataset with many zeros is stored sparse, also if the one that
+ * the model was trained on was dense. */
+consm_status matched_open(struct matched *out, const struct consm_model *m,
+                          const struct prepared *p)
+{
+    consm_status st = CONSM_OK;
+    TRY(match(out, m, p));
+    const struct csr *s = out->sparse ? out->sparse : p->data->sparse;
+    if (!s || p->data->rows || out->dense || out->structural || m->structural || !standardises(m))
+        return CONSM_OK;
+    TRY(ZNEW(out->dense, s->rows * m->features));
+    for (int64_t i = 0; i < s->rows; i++)
+        for (int64_t e = s->start[i]; e < s->start[i + 1]; e++)
+            out->dense[i * m->features + s->col[e]] = s->val ? s->val[e] : 1;
+done:
+    return st;
 }
 
 struct problem matched_problem(const struct consm_model *m, const struct prepared *p,

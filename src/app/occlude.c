@@ -5,6 +5,7 @@
 #include "app/predictor.h"
 #include "graph/structural.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LARGEST_RADIUS = 6 };
@@ -395,6 +396,10 @@ consm_status setting_probability(float *probability, double *log_odds, int32_t l
     TRY(NEW(row, s->model->classes));
     TRY(look(row, s, without));
     model_probabilities(probability, s->model, row, 1);
+    for (int32_t k = 0; k < s->model->classes; k++)
+        if (!isfinite(probability[k]))
+            TRY(status_fail(CONSM_ENUMERIC, "a probability is not a number: features of this graph "
+                                            "or parameters of the model are too large"));
     if (label < 0)
         label = metrics_decide(probability, s->model->classes, &s->model->decision);
     *log_odds = model_log_odds(s->model, row, label);

@@ -236,9 +236,10 @@ consm_status divided_open(struct backend **out, struct backend *inner)
     kind.name = inner->kind->name;
     kind.composes = inner->kind->composes;
     for (const struct axis *a = world.settled; a; a = a->next) {
-        struct axis *rest = d->axes;
-        TRY(axis_copy(&d->axes, a));
-        d->axes->next = rest;
+        struct axis *copy;
+        TRY(axis_copy(&copy, a));
+        copy->next = d->axes;
+        d->axes = copy;
     }
     d->base = *inner;
     d->base.kind = &kind;
@@ -247,6 +248,8 @@ consm_status divided_open(struct backend **out, struct backend *inner)
     *out = &d->base;
 done:
     if (st < 0) {
+        if (d)
+            axes_free(d->axes);
         world.os->free(d);
         inner->kind->close(inner);
     }

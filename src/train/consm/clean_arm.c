@@ -83,6 +83,7 @@ static int list_entrants(struct config found[ENTRANTS], const struct session *s)
         const struct train_candidate *one = &own->candidate[i];
         for (int64_t number = 0; number < CONSM_CANDIDATES && one->val >= 0; number++) {
             struct config with = *c;
+            with.normalize_features = s->choice->asked.normalize_features;
             if (consm_candidate_settings(number) != one->settings ||
                 consm_apply_candidate(&with, number, s->options.given) < 0 ||
                 strcmp(config_names_backbone[with.backbone], one->model) != 0 ||
@@ -200,7 +201,8 @@ consm_status consm_clean_course(struct session *s, struct progress *progress,
         TRY(consm_mark_answers(&before, s));
         TRY(choose_trial(&best, s));
     }
-    if (best.session && (must || best.session->learner.best >= consm_warm_best(s)))
+    if (best.session && best.session->learner.best_step > 0 && /* else no time was left */
+        (must || best.session->learner.best >= consm_warm_best(s)))
         TRY(consm_take_course(s, &best, &before, must, progress, rounds));
     if (!((const struct consm *)s->own)->clean.on) /* recorded for the model file */
         s->options.config.drop_share = s->options.config.drop_below = 0;

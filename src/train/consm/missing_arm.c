@@ -128,7 +128,8 @@ consm_status consm_missing_course(struct session *s, struct progress *progress,
         TRY(session_fix_base(s));
         TRY(choose_trial(&best, s));
     }
-    if (best.session && (must || best.session->learner.best >= consm_warm_best(s)))
+    if (best.session && best.session->learner.best_step > 0 && /* else no time was left */
+        (must || best.session->learner.best >= consm_warm_best(s)))
         TRY(consm_take_course(s, &best, &before, must, progress, rounds));
     if (((const struct consm *)s->own)->clean.put_in == 0) /* recorded for the model file */
         s->options.config.add_share = s->options.config.add_above = 0;

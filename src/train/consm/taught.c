@@ -80,9 +80,16 @@ static consm_status hash_all(struct hashed **table, int64_t *count, const struct
     return st;
 }
 
-/* The node of a row; -1: not in this graph. A model file may hold any numbers. */
-static int64_t find(const float row[TAUGHT_COLUMNS], const struct hashed *table, int64_t count,
-                    int32_t classes)
+static int64_t number_of(const float row[TAUGHT_COLUMNS])
+{
+    return (int64_t)row[0] << 16 | (int64_t)row[1];
+}
+
+/* A node here with the hash of a row, if possible with its number; -1: none. tally: whether the
+ * number is that of the row; how many nodes here have the hash. A model file may hold any numbers.
+ */
+static int64_t find(int64_t tally[2], const float row[TAUGHT_COLUMNS], const struct hashed *table,
+                    int64_t count, int32_t classes)
 {
     const float most = (float)(1 << HASH_BITS);
     bool possible = row[0] >= 0 && row[0] < 32768 && row[1] >= 0 && row[1] < 65536 && row[2] >= 0 &&
@@ -91,7 +98,7 @@ static int64_t find(const float row[TAUGHT_COLUMNS], const struct hashed *table,
     if (!possible)
         return -1;
     uint64_t hash = (uint64_t)row[3] << HASH_BITS | (uint64_t)row[4];
-    int64_t number = (int64_t)row[0] << 16 | (int64_t)row[1], low = 0, high = count;
+    int64_t number = number_of(row), low = 0, high = count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (table[middle].hash < hash)
@@ -99,11 +106,12 @@ static int64_t find(const float row[TAUGHT_COLUMNS], const struct hashed *table,
         else
             high = middle;
     }
-    int64_t same = 0;
-    for (int64_t k = low; k < count && table[k].hash == hash; k++, same++)
-        if (table[k].node == number)
+    for (int64_t k = low; k < count && table[k].hash == hash; k++, tally[1]++)
+        if (table[k].node == number) {
+            tally[0] = 1;
             return number;
-    return same == 1 ? table[low].node : -1;
+        }
+    return tally[1] > 0 ? table[low].node : -1;
 }
 
 static bool is_taught(const struct problem *p, int64_t i)
@@ -111,30 +119,50 @@ static bool is_taught(const struct problem *p, int64_t i)
     return p->label[i] >= 0 && p->role[i] == SPLIT_TRAIN;
 }
 
+/* Marks the nodes that the model was trained on: those with a row's hash and number, or the only
+ * node of the graph with the hash. */
+static consm_status mark_taught(int32_t *taught, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = s->problem;
+    struct hashed *table = NULL;
+    int64_t count = 0, rows = s->options.taughts, *found = NULL, *tally = NULL;
+    TRY(hash_all(&table, &count, p));
+    TRY(NEW(found, rows));
+    TRY(ZNEW(tally, 2 * rows));
+    for (int64_t k = 0; k < rows; k++)
+        found[k] =
+            find(tally + 2 * k, s->options.taught + k * TAUGHT_COLUMNS, table, count, p->classes);
+    if (p->graph->partition)
+        TRY(share_sum(tally, 2 * rows, p->graph->partition));
+    for (int64_t k = 0; k < rows; k++) {
+        const float *row = s->options.taught + k * TAUGHT_COLUMNS;
+        bool only = tally[2 * k] == 0 && tally[2 * k + 1] == 1;
+        if (found[k] >= 0 && (only || found[k] == number_of(row)))
+            taught[found[k]] = (int32_t)row[2];
+    }
+done:
+    mem_free(table);
+    mem_free(found);
+    mem_free(tally);
+    return st;
+}
+
 consm_status consm_open_taught(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *p = s->problem;
-    struct hashed *table = NULL;
-    int64_t count = 0;
     if (own->taught)
         return CONSM_OK;
     TRY(NEW(own->taught, p->nodes));
-    if (s->options.eval_only && s->options.taughts > 0)
-        TRY(hash_all(&table, &count, p));
     for (int64_t i = 0; i < p->nodes; i++)
         own->taught[i] = !s->options.eval_only && is_taught(p, i) ? p->label[i] : -1;
-    for (int64_t k = 0; s->options.eval_only && k < s->options.taughts; k++) {
-        const float *row = s->options.taught + k * TAUGHT_COLUMNS;
-        int64_t i = find(row, table, count, p->classes);
-        if (i >= 0)
-            own->taught[i] = (int32_t)row[2];
-    }
+    if (s->options.eval_only && s->options.taughts > 0)
+        TRY(mark_taught(own->taught, s));
     if (own->neighbours)
         TRY(row_halo_fetch(own->neighbours, own->taught, sizeof *own->taught));
 done:
-    mem_free(table);
     return st;
 }
 

@@ -101,7 +101,8 @@ static consm_status boost(struct session *s, struct session *trees)
         TRY(session_validate(&val, trees));
         TRY(tell(s, trees, loss, val));
     }
-    TRY(trees->procedure->restore(trees));
+    if (l->best_step > 0)
+        TRY(trees->procedure->restore(trees));
 done:
     return st;
 }
