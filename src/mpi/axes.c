@@ -81,6 +81,14 @@ consm_status axis_numbers(const int64_t **out, struct axis *a)
     return CONSM_OK;
 }
 
+consm_status axis_travels(const struct axis *a)
+{
+    if (a->rows <= INT32_MAX)
+        return CONSM_OK;
+    return world.os->fail(CONSM_ELIMIT, "a value has %lld rows: ranks exchange at most %d",
+                          (long long)a->rows, INT32_MAX);
+}
+
 void axes_free(struct axis *a)
 {
     while (a) {

@@ -70,11 +70,10 @@ done:
 consm_status add_gather(struct compiled *c, const struct operand *at, struct value *v)
 {
     struct piece *piece;
-    if (v->axis->rows > INT32_MAX)
-        return world.os->fail(CONSM_ELIMIT,
-                              "a value has %lld rows: ranks exchange at most 2147483647",
-                              (long long)v->axis->rows);
-    consm_status st = add_piece(c, &piece, PIECE_GATHER);
+    consm_status st = axis_travels(v->axis);
+    if (st < 0)
+        return st;
+    st = add_piece(c, &piece, PIECE_GATHER);
     if (st < 0)
         return st;
     piece->once = v->once;

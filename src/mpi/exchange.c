@@ -137,10 +137,7 @@ consm_status halo_of(struct halo **out, struct halo **known, const struct halo *
     *out = h;
     if (h)
         return CONSM_OK;
-    if (wanted->from->rows > INT32_MAX)
-        return world.os->fail(CONSM_ELIMIT,
-                              "a value has %lld rows: ranks exchange at most 2147483647",
-                              (long long)wanted->from->rows);
+    TRY(axis_travels(wanted->from));
     h = world.os->zalloc(1, sizeof *h);
     if (!h)
         return CONSM_ENOMEM;

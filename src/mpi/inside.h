@@ -101,6 +101,9 @@ consm_status axis_cut(struct axis **out, struct divided *d, int64_t rows, const 
 consm_status axis_numbers(const int64_t **out, struct axis *a);
 void axes_free(struct axis *a);
 
+/* CONSM_ELIMIT if MPI's 32-bit displacements cannot number its rows. */
+consm_status axis_travels(const struct axis *a);
+
 /* Makes axes for all constant matrices and indices of a plan: rows by their entries, entries with
  * their rows. */
 consm_status axes_plan(struct divided *d, const struct planned *plan);
