@@ -149,7 +149,7 @@ if ! grep -q 'built without METIS' "$work/err"; then
     }
     same_in_parts parted "${ranks_tried[*]}" "${parted_models[@]}"
     same_in_parts rounds "${ranks_tried[*]:0:2}" gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared \
-        gat,propagation=p-reg gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30 consm
+        gat,propagation=p-reg gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30 consm,trust_pairs=no
     parted=(train "$work/in_parts" --epochs 4 --quiet --probabilities --metric macro-f1)
     "$consm" "${parted[@]}" -m gcn -o "$work/part1" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
     "${mpi[@]}" -n 3 "$consm" "${parted[@]}" -m gcn -o "$work/part3" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
@@ -160,8 +160,8 @@ if ! grep -q 'built without METIS' "$work/err"; then
     # Sparse features: rows with their nodes, the transpose by columns.
     "$consm" partition csbm:nodes=300,degree=6,features=90,words=7 -k 5 -o "$work/words" --json > /dev/null || fault "partition with words"
     mkdir "$work/words0" "$work/words3"
-    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 consm,prune_by=references,two_hop_cap=12 || fault "words in parts: one process"
-    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 consm,prune_by=references,two_hop_cap=12 > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
+    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 consm,prune_by=references,two_hop_cap=12,trust_pairs=no || fault "words in parts: one process"
+    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 consm,prune_by=references,two_hop_cap=12,trust_pairs=no > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
     diff -rq "$work/words0" "$work/words3" || fault "words in parts: other bits"
     # More ranks than nodes.
     "$consm" partition csbm:nodes=16,classes=2,degree=4,features=10,words=3 -k 2 -o "$work/few" --json > /dev/null || fault "partition of few"
@@ -172,7 +172,7 @@ if ! grep -q 'built without METIS' "$work/err"; then
     "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m consm --messages signed > "$work/out" 2>&1 && fault "in parts: messages went on"
     [ "$(grep -c '^consm train: .*in parts, so consm needs --messages none; ' "$work/out")" = 1 ] || fault "in parts: messages said $(cat "$work/out")"
     # A checkpoint keeps no edges of a graph in parts: they are scored again, on another number of ranks.
-    for model in gam 'consm --backbone gcn --lambda 5 --attract zeta --guesses yes --prune-by references'; do
+    for model in gam 'consm --backbone gcn --lambda 5 --attract zeta --guesses yes --prune-by references --trust-pairs no'; do
         read -ra rounds <<< "train $work/in_parts --warmup 5 --rounds 20 --gnn-steps 10 --match-steps 3 --round-patience 0 --quiet --force -m $model"
         rm -rf "$work/again3"
         "$consm" "${rounds[@]}" -o "$work/again1" > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"

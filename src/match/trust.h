@@ -79,15 +79,23 @@ void trust_read(struct trust *t, const float number[TRUST_NUMBERS]);
 
 /* The edges that a fit may use: both labels are known to training or validation, and at least one
  * end validates (the model has memorised the labels of training nodes); at most 65,536, drawn. And
- * edges drawn from all, known or not, which show what is usual in this graph. */
+ * edges drawn from all, known or not, which show what is usual in this graph. And pairs (or NULL),
+ * which must live as long as the sample. */
 struct trust_sample;
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
-                              const int32_t *label, const uint8_t *role, int64_t nodes);
+                              const struct edges *pairs, const int32_t *label, const uint8_t *role,
+                              int64_t nodes);
 void trust_sample_free(struct trust_sample *s);
 
-/* Reads the witnesses x (|E|, WITNESSES) of the sampled edges, for trust_fit(). For a graph in
- * parts all processes call it together. */
-consm_status trust_sample_hear(struct trust_sample *s, const float *x);
+/* More lessons for the fit: pairs of labelled nodes that are no edges but share a neighbour, at
+ * least one of them validating; at most 4,096, drawn; left < right, in row order. Few labels have
+ * few edges among them, but many such pairs. Not for a graph in parts. */
+consm_status trust_pairs_new(struct edges **out, const struct csr *graph, const int32_t *label,
+                             const uint8_t *role, uint64_t seed);
+
+/* Reads the witnesses x (|E|, WITNESSES) of the sampled edges and pair_x of all pairs (NULL if
+ * there are none), for trust_fit(). For a graph in parts all processes call it together. */
+consm_status trust_sample_hear(struct trust_sample *s, const float *x, const float *pair_x);
 
 /* Fits the weights to the known edges and the prior; without known edges they are the prior's.
  * t->temperature is unchanged. Deterministic; allocates nothing. without_match: the matching

@@ -4,10 +4,13 @@
 
 #include "match/trust.h"
 
-/* Sampled edges with their witnesses. */
+/* What a fit weighs: the terms of the score, and a bias that only pairs without an edge have. */
+enum { FIT_PAIR = TRUST_TERMS, FIT_TERMS };
+
+/* Sampled edges or pairs with their witnesses. */
 struct heard {
     int64_t count;  /* of all processes */
-    double *x;      /* (count, TRUST_TERMS) 1 and the standardised witnesses */
+    double *x;      /* (count, FIT_TERMS) 1, the standardised witnesses, 1 for a pair */
     int64_t *place; /* (mine) positions of this process's edges in its list */
     int64_t mine;
     float *own; /* (mine, WITNESSES) their witnesses */
@@ -15,7 +18,9 @@ struct heard {
 
 struct trust_sample {
     struct heard known, usual;         /* those with known labels; those drawn from all edges */
+    struct heard pairs;                /* all pairs; place, own: NULL */
     uint8_t *same;                     /* (known.count) the truth */
+    uint8_t *pair_same;                /* (pairs.count) likewise */
     int64_t validators;                /* nodes that validate */
     const struct partition *partition; /* of a graph in parts, or NULL */
     double shift[TRUST_TERMS], scale[TRUST_TERMS]; /* standardisation of the witnesses */

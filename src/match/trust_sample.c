@@ -36,7 +36,9 @@ void trust_sample_free(struct trust_sample *s)
         return;
     heard_free(&s->known);
     heard_free(&s->usual);
+    heard_free(&s->pairs);
     mem_free(s->same);
+    mem_free(s->pair_same);
     mem_free(s);
 }
 
@@ -47,7 +49,7 @@ static consm_status heard_draw(struct heard *h, const struct edges *edges, const
     consm_status st = CONSM_OK;
     TRY(edges_draw(&h->place, &h->mine, edges, marked, most, seed));
     h->count = edges->partition ? (int64_t)edges->partition->total((uint64_t)h->mine) : h->mine;
-    TRY(NEW(h->x, h->count * TRUST_TERMS + 1));
+    TRY(NEW(h->x, h->count * FIT_TERMS + 1));
     TRY(NEW(h->own, h->mine * WITNESSES + 1));
 done:
     return st;
@@ -87,6 +89,22 @@ done:
     return st;
 }
 
+/* Allocates for the pairs, and notes which of them join one class. */
+static consm_status note_pairs(struct trust_sample *s, const struct edges *pairs,
+                               const int32_t *label)
+{
+    consm_status st = CONSM_OK;
+    if (!pairs)
+        return CONSM_OK;
+    s->pairs.count = pairs->count;
+    TRY(NEW(s->pairs.x, pairs->count * FIT_TERMS + 1));
+    TRY(NEW(s->pair_same, pairs->count + 1));
+    for (int64_t k = 0; k < pairs->count; k++)
+        s->pair_same[k] = label[pairs->left[k]] == label[pairs->right[k]];
+done:
+    return st;
+}
+
 static int64_t count_validators(const struct partition *partition, const int32_t *label,
                                 const uint8_t *role, int64_t nodes)
 {
@@ -97,7 +115,8 @@ static int64_t count_validators(const struct partition *partition, const int32_t
 }
 
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
-                              const int32_t *label, const uint8_t *role, int64_t nodes)
+                              const struct edges *pairs, const int32_t *label, const uint8_t *role,
+                              int64_t nodes)
 {
     consm_status st = CONSM_OK;
     struct trust_sample *s = NULL;
@@ -112,6 +131,7 @@ consm_status trust_sample_new(struct trust_sample **out, const struct edges *edg
     TRY(heard_draw(&s->known, edges, marked, MOST_KNOWN, SEED));
     TRY(heard_draw(&s->usual, edges, NULL, MOST_USUAL, SEED + 1));
     TRY(note_truth(s, edges, label));
+    TRY(note_pairs(s, pairs, label));
     *out = s;
     s = NULL;
 done:
@@ -122,6 +142,17 @@ done:
 
 /* ---- hearing ------------------------------------------------------------- */
 
+static void write_down(struct heard *h, const float *x, bool pair)
+{
+    for (int64_t i = 0; i < h->count; i++) {
+        double *row = h->x + i * FIT_TERMS;
+        row[0] = 1;
+        for (int k = 0; k < WITNESSES; k++)
+            row[1 + k] = (double)x[i * WITNESSES + k];
+        row[FIT_PAIR] = pair;
+    }
+}
+
 static consm_status hear(struct heard *h, const struct partition *partition, const float *x)
 {
     consm_status st = CONSM_OK;
@@ -131,11 +162,7 @@ static consm_status hear(struct heard *h, const struct partition *partition, con
     for (int64_t i = 0; i < h->mine; i++)
         memcpy(h->own + i * WITNESSES, x + h->place[i] * WITNESSES, row);
     TRY(heard_collect(&all, &fresh, h, partition, h->own, row));
-    for (int64_t i = 0; i < h->count; i++) {
-        h->x[i * TRUST_TERMS] = 1;
-        for (int k = 0; k < WITNESSES; k++)
-            h->x[i * TRUST_TERMS + 1 + k] = (double)((const float *)all)[i * WITNESSES + k];
-    }
+    write_down(h, all, false);
 done:
     mem_free(fresh);
     return st;
@@ -158,7 +185,7 @@ static void measure(struct trust_sample *s, int term)
     if (is_absolute(term) || u->count == 0)
         return;
     for (int64_t i = 0; i < u->count; i++) {
-        double v = u->x[i * TRUST_TERMS + term];
+        double v = u->x[i * FIT_TERMS + term];
         sum += v;
         squares += v * v;
     }
@@ -170,25 +197,27 @@ static void measure(struct trust_sample *s, int term)
 static void standardise(struct heard *h, const struct trust_sample *s, int term)
 {
     for (int64_t i = 0; i < h->count; i++) {
-        double *v = &h->x[i * TRUST_TERMS + term];
+        double *v = &h->x[i * FIT_TERMS + term];
         *v = s->scale[term] > 0 ? (*v - s->shift[term]) / s->scale[term] : 0;
     }
 }
 
-consm_status trust_sample_hear(struct trust_sample *s, const float *x)
+consm_status trust_sample_hear(struct trust_sample *s, const float *x, const float *pair_x)
 {
     consm_status st = CONSM_OK;
     TRY(hear(&s->known, s->partition, x));
     TRY(hear(&s->usual, s->partition, x));
+    write_down(&s->pairs, pair_x, true);
     s->agreement = 0;
     for (int64_t i = 0; i < s->usual.count; i++) {
-        double z = s->usual.x[i * TRUST_TERMS + 1 + WITNESS_AGREEMENT];
+        double z = s->usual.x[i * FIT_TERMS + 1 + WITNESS_AGREEMENT];
         s->agreement += 1 / (1 + exp(-z)) / (double)s->usual.count;
     }
     for (int term = 1; term < TRUST_TERMS; term++) {
         measure(s, term);
         standardise(&s->known, s, term);
         standardise(&s->usual, s, term);
+        standardise(&s->pairs, s, term);
     }
 done:
     return st;

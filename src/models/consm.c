@@ -30,7 +30,7 @@ const struct model_def model_consm = {
     .knobs =
         "profile backbone zeta rounds round_patience warmup stretch candidates folds gnn_steps "
         "lambda attract "
-        "guesses entropy student drop_share drop_below drop_first add_share add_above "
+        "guesses entropy student trust_pairs drop_share drop_below drop_first add_share add_above "
         "grow grow_confidence "
         "lambda_per alpha_lu "
         "coefficients alpha_uu distance messages match_steps match_update match_pairs "

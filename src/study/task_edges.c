@@ -145,7 +145,7 @@ static consm_status calibrate(float *probability, const float *coefficient,
 {
     consm_status st = CONSM_OK;
     struct trust_sample *sample = NULL;
-    TRY(trust_sample_new(&sample, t->edges, problem->label, problem->role, problem->nodes));
+    TRY(trust_sample_new(&sample, t->edges, NULL, problem->label, problem->role, problem->nodes));
     TRY(trust_curve(probability, sample, coefficient, t->edges->count));
 done:
     trust_sample_free(sample);

@@ -70,6 +70,24 @@ done:
     return st;
 }
 
+/* Allocates for the pairs that trust learns from besides known edges. */
+static consm_status open_pairs(struct session *s, const struct witness_data *edges)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct problem *p = s->problem;
+    struct witness_data data = *edges;
+    if (s->options.config.trust_pairs == TRUST_PAIRS_NO || p->graph->partition)
+        return CONSM_OK;
+    TRY(trust_pairs_new(&own->pairs, p->graph, p->label, p->role, s->options.seed));
+    TRY(NEW(own->pair_w, own->pairs->count + 1));
+    TRY(NEW(own->pair_witness, own->pairs->count * WITNESSES + 1));
+    data.edges = own->pairs;
+    TRY(witness_data_only(own->pair_witness, &data, s->backend->host));
+done:
+    return st;
+}
+
 consm_status consm_open_witnesses(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -85,9 +103,11 @@ consm_status consm_open_witnesses(struct session *s)
         TRY(NEW(own->chance, witness_room(data.classes, s->backend->host)));
     if (!own->judged_label && !s->options.eval_only)
         TRY(reserve_calibration(s));
-    if (!own->sample && !s->options.eval_only)
-        TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role,
-                             s->problem->nodes));
+    if (!own->sample && !s->options.eval_only) {
+        TRY(open_pairs(s, &data));
+        TRY(trust_sample_new(&own->sample, own->edges, own->pairs, s->problem->label,
+                             s->problem->role, s->problem->nodes));
+    }
 done:
     return st;
 }
@@ -130,8 +150,8 @@ done:
     return st;
 }
 
-/* Computes the witnesses of the current model; own->w holds the matching coefficients. learning:
- * fits the temperatures first, else uses the saved model's. */
+/* Computes the witnesses of the current model; own->w holds the matching coefficients, which have
+ * just been computed. learning: fits the temperatures first, else uses the saved model's. */
 static consm_status call_witnesses(struct trust *trust, struct session *s, bool learning)
 {
     consm_status st = CONSM_OK;
@@ -146,6 +166,13 @@ static consm_status call_witnesses(struct trust *trust, struct session *s, bool 
     }
     memcpy(model.temperature, trust->temperature, sizeof model.temperature);
     witness_ask_model(own->witness, &data, &model, own->chance, s->backend->host);
+    if (learning && own->pairs) {
+        TRY(matcher_match(own->matcher, own->pair_w, own->pairs->left, own->pairs->right,
+                          own->pairs->count));
+        data.edges = own->pairs;
+        model.w = own->pair_w;
+        witness_ask_model(own->pair_witness, &data, &model, own->chance, s->backend->host);
+    }
 done:
     return st;
 }
@@ -165,7 +192,7 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
         return call_witnesses(trust, s, false);
     }
     TRY(call_witnesses(trust, s, true));
-    TRY(trust_sample_hear(own->sample, own->witness));
+    TRY(trust_sample_hear(own->sample, own->witness, own->pair_witness));
     trust_fit(trust, own->sample, own->place.quality.at_chance);
 done:
     return st;

@@ -178,6 +178,9 @@ struct consm {
     float *witness;              /* (|E|, WITNESSES) witnesses of each edge; NULL until needed */
     int32_t *taught;             /* (n) the training label, or -1; NULL until needed */
     struct trust_sample *sample; /* the edges that trust is fitted on */
+    struct edges *pairs;         /* labelled pairs that it is fitted on, too, or NULL */
+    float *pair_w;               /* (pairs) their matching coefficients */
+    float *pair_witness;         /* (pairs, WITNESSES) */
     float *judged_logits;        /* (validation nodes here, c) scratch of calibration */
     int32_t *judged_label;       /* their labels */
     uint8_t *judged_role;        /* a role of 0 for each */

@@ -41,6 +41,9 @@ static void consm_close(struct session *s)
     mem_free(own->witness);
     mem_free(own->taught);
     trust_sample_free(own->sample);
+    edges_free(own->pairs);
+    mem_free(own->pair_w);
+    mem_free(own->pair_witness);
     mem_free(own->judged_logits);
     mem_free(own->judged_label);
     mem_free(own->judged_role);
