@@ -65,16 +65,16 @@ static const struct flag flags[] = {
     PARTS_FLAG,
     {0}};
 
-/* The finished share of all runs and members, given the progress of one. */
-static double share_of_all(struct training *t, int64_t run, int64_t member, double share)
+/* The finished fraction of all runs and members, given the progress of one. */
+static double fraction_of_all(struct training *t, int64_t run, int64_t member, double fraction)
 {
     int64_t members = train_members(t), at = run * members + (member > 1 ? member - 1 : 0);
     pthread_mutex_lock(&t->lock);
     if (run >= 0 && at < t->runs * members) {
-        t->shares += share - t->share[at];
-        t->share[at] = share;
+        t->fractions += fraction - t->fraction[at];
+        t->fraction[at] = fraction;
     }
-    double all = t->shares / (double)(t->runs * members);
+    double all = t->fractions / (double)(t->runs * members);
     pthread_mutex_unlock(&t->lock);
     return all;
 }
@@ -94,8 +94,8 @@ static bool on_epoch(void *ctx, const struct consm_progress *progress)
                                     : "",
              progress->loss, val);
     progress_fraction(1,
-                      share_of_all(t, (int64_t)(progress->seed - t->choices.seed), progress->member,
-                                   progress->share),
+                      fraction_of_all(t, (int64_t)(progress->seed - t->choices.seed),
+                                      progress->member, progress->share),
                       note);
     return progress_stopped();
 }
@@ -148,7 +148,7 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
     keep_best(t, number, &run);
     run_free(&run);
     for (int64_t i = 1; i <= train_members(t); i++)
-        (void)share_of_all(t, number, i, 1);
+        (void)fraction_of_all(t, number, i, 1);
     print_finished(t, number);
 done:
     return st;
@@ -206,7 +206,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     TRY(ZNEW(t->result, t->runs));
     TRY(ZNEW(t->finished, t->runs));
     TRY(ZNEW(t->detail, t->runs));
-    TRY(ZNEW(t->share, t->runs * train_members(t)));
+    TRY(ZNEW(t->fraction, t->runs * train_members(t)));
     if (train_members(t) > 1)
         TRY(ZNEW(t->made, t->runs));
     if (!t->json && !t->quiet) {
@@ -318,7 +318,7 @@ done:
 out:
     mem_free(t.result);
     mem_free(t.finished);
-    mem_free(t.share);
+    mem_free(t.fraction);
     for (int64_t i = 0; t.detail && i < t.runs; i++)
         json_decref(t.detail[i]);
     mem_free(t.detail);

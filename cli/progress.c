@@ -39,11 +39,11 @@ void progress_begin(const char *what, const char *unit, int64_t total)
 }
 
 /* "12 s left", or unknown. */
-static void say_left(char text[40], double took, double share)
+static void say_left(char text[40], double took, double fraction)
 {
-    double seconds = share > 0 ? took * (1 - share) / share : 0;
+    double seconds = fraction > 0 ? took * (1 - fraction) / fraction : 0;
     long long whole = seconds < 1e9 ? (long long)seconds : 1000000000;
-    if (share <= 0)
+    if (fraction <= 0)
         snprintf(text, 40, "time left unknown");
     else if (whole < 120)
         snprintf(text, 40, "%lld s left", whole);
@@ -53,17 +53,17 @@ static void say_left(char text[40], double took, double share)
         snprintf(text, 40, "%lld h %lld min left", whole / 3600, whole / 60 % 60);
 }
 
-static void draw(double now, double share, const char *note)
+static void draw(double now, double fraction, const char *note)
 {
     char bar[21], left[40], count[64] = "";
     double took = now - line.begin + 1e-9, rate = (double)line.done / took;
     if (line.total > 0)
         snprintf(count, sizeof count, "%lld/%lld  ", (long long)line.done, (long long)line.total);
-    say_left(left, took, share);
+    say_left(left, took, fraction);
     for (int i = 0; i < 20; i++)
-        bar[i] = i < (int)(share * 20) ? '#' : '.';
+        bar[i] = i < (int)(fraction * 20) ? '#' : '.';
     bar[20] = 0;
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %s%.*f %s/s  %s  %s", line.what, bar, 100 * share,
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %s%.*f %s/s  %s  %s", line.what, bar, 100 * fraction,
             count, rate < 10 ? 1 : 0, rate, line.unit, left, note ? note : "");
     fflush(stderr);
     line.drawn = now;
@@ -75,29 +75,29 @@ void progress_quiet(void)
 }
 
 /* Outside a terminal, one line a minute shows that it is running, and the progress. */
-static void beat(double now, double share, const char *note)
+static void beat(double now, double fraction, const char *note)
 {
     enum { EVERY = 60 };
     double took = now - line.begin;
     char left[40];
     if (line.quiet || !line.what || now - line.said < EVERY)
         return;
-    say_left(left, took, share);
-    fprintf(stderr, "%s: %.0f %% after %.0f s, %s  %s\n", line.what, 100 * share, took, left,
+    say_left(left, took, fraction);
+    fprintf(stderr, "%s: %.0f %% after %.0f s, %s  %s\n", line.what, 100 * fraction, took, left,
             note ? note : "");
     line.said = now;
 }
 
-void progress_fraction(int64_t units, double share, const char *note)
+void progress_fraction(int64_t units, double fraction, const char *note)
 {
     pthread_mutex_lock(&line.lock);
     double now = now_seconds();
-    share = share > 1 ? 1 : share;
+    fraction = fraction > 1 ? 1 : fraction;
     line.done += units;
     if (!line.shown)
-        beat(now, share, note);
+        beat(now, fraction, note);
     else if (now - line.drawn > 0.1)
-        draw(now, share, note);
+        draw(now, fraction, note);
     pthread_mutex_unlock(&line.lock);
 }
 

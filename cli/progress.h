@@ -1,5 +1,5 @@
-/* A progress line on a terminal: share done, speed, time left. Elsewhere one line a minute, so that
- * a log shows that it is running. Any thread may report. */
+/* A progress line on a terminal: fraction done, speed, time left. Elsewhere one line a minute, so
+ * that a log shows that it is running. Any thread may report. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -12,9 +12,9 @@ void progress_quiet(void);
 /* Starts a line that counts units ("epochs"), `total` of them; 0: unknown. */
 void progress_begin(const char *what, const char *unit, int64_t total);
 
-/* Adds finished units, and sets the share of the total time; 0: unknown. note (may be NULL) is
+/* Adds finished units, and sets the fraction of the total time; 0: unknown. note (may be NULL) is
  * shown at the end of the line. */
-void progress_fraction(int64_t units, double share, const char *note);
+void progress_fraction(int64_t units, double fraction, const char *note);
 
 /* Replaces the clock, for tests. */
 void progress_use_clock(double (*seconds)(void));

@@ -27,11 +27,11 @@ static int64_t blocks_of(int64_t nodes, int64_t length)
 }
 
 /* Rows that ranks need to complete the blocks that start among theirs. */
-static int64_t reached_into(const struct cut_size *share, int ranks, int64_t nodes, int64_t length)
+static int64_t reached_into(const struct cut_size *part, int ranks, int64_t nodes, int64_t length)
 {
     int64_t rows = 0, cut = 0;
     for (int p = 0; p + 1 < ranks; p++) {
-        cut += share[p].rows;
+        cut += part[p].rows;
         int64_t end = blocks_of(cut, length) * length;
         rows += (end < nodes ? end : nodes) - cut;
     }
@@ -40,14 +40,14 @@ static int64_t reached_into(const struct cut_size *share, int ranks, int64_t nod
 
 /* Sums over rows: gradients of weights and biases. Partial sums go to all other ranks. With sparse
  * features the first weight's gradient is a sparse product, for which all rows go to all ranks. */
-static int64_t sum_bytes(const struct dataset *d, const struct cut_size *share, int ranks)
+static int64_t sum_bytes(const struct dataset *d, const struct cut_size *part, int ranks)
 {
     int64_t n = d->nodes, c = d->classes, f = features_of(d), others = ranks - 1;
     int64_t product = block_rows(n), first = d->sparse || f >= 512 ? 0 : f * HIDDEN;
     int64_t partial =
         blocks_of(n, product) * (HIDDEN * c + first) + blocks_of(n, COLUMN_ROWS) * (HIDDEN + c);
-    int64_t reached = reached_into(share, ranks, n, product) * (HIDDEN + c + (first ? HIDDEN : 0)) +
-                      reached_into(share, ranks, n, COLUMN_ROWS) * (HIDDEN + c);
+    int64_t reached = reached_into(part, ranks, n, product) * (HIDDEN + c + (first ? HIDDEN : 0)) +
+                      reached_into(part, ranks, n, COLUMN_ROWS) * (HIDDEN + c);
     int64_t whole = first ? 0 : (n + f) * HIDDEN;
     return (others * (partial + whole) + reached) * FLOAT;
 }
@@ -71,7 +71,7 @@ static int64_t sparse_bytes(const struct dataset *d, const struct ranks_forecast
 /* The same for a folder in parts: columns, Â, features as stored and standardised, those of the
  * halo; arrays over every node; and scores of a rank's own nodes and of those that may have a role.
  */
-static int64_t share_bytes(const struct dataset *d, const struct ranks_forecast *f)
+static int64_t in_parts_bytes(const struct dataset *d, const struct ranks_forecast *f)
 {
     int64_t dense = (2 * f->most_rows + f->most_halo) * features_of(d) * FLOAT, known = 0;
     for (int64_t i = 0; d->label && i < d->nodes; i++)
@@ -86,29 +86,29 @@ consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
                            const struct csr *graph, int ranks)
 {
     consm_status st = CONSM_OK;
-    struct cut_size *share = NULL;
+    struct cut_size *part = NULL;
     int64_t c = d->classes, width, outside = 0;
     *f = (struct ranks_forecast){.ranks = ranks};
-    TRY(NEW(share, ranks));
-    TRY(cut_sizes(share, graph, ranks));
+    TRY(NEW(part, ranks));
+    TRY(cut_sizes(part, graph, ranks));
     for (int p = 0; p < ranks; p++) {
-        f->most_rows = share[p].rows > f->most_rows ? share[p].rows : f->most_rows;
-        f->most_entries = share[p].entries > f->most_entries ? share[p].entries : f->most_entries;
-        f->most_halo = share[p].halo > f->most_halo ? share[p].halo : f->most_halo;
-        f->halo += share[p].halo;
-        outside += share[p].outside;
+        f->most_rows = part[p].rows > f->most_rows ? part[p].rows : f->most_rows;
+        f->most_entries = part[p].entries > f->most_entries ? part[p].entries : f->most_entries;
+        f->most_halo = part[p].halo > f->most_halo ? part[p].halo : f->most_halo;
+        f->halo += part[p].halo;
+        outside += part[p].outside;
     }
     f->cut = outside / 2;
     /* Sparse features: both layers send, forwards and backwards, and once more to validate. Dense
      * ones are averaged over neighbours once, so only the classes are sent. */
     width = d->sparse ? HIDDEN + c : c;
     f->halo_bytes = 3 * f->halo * width * FLOAT;
-    f->sum_bytes = sum_bytes(d, share, ranks);
+    f->sum_bytes = sum_bytes(d, part, ranks);
     f->held = held_bytes(d, graph);
-    f->share = share_bytes(d, f);
+    f->held_in_parts = in_parts_bytes(d, f);
     f->divided = (f->most_rows + f->most_halo) * 6 * (HIDDEN + c) * FLOAT;
 done:
-    mem_free(share);
+    mem_free(part);
     return st;
 }
 
@@ -124,7 +124,7 @@ void forecast_print(const struct ranks_forecast *f, int count)
     for (int i = 0; i < count; i++)
         printf("  %5d %11lld %12lld %11lld %12lld %10.1f %10.1f %10.1f %11.3f\n", f[i].ranks,
                (long long)f[i].most_rows, (long long)f[i].most_entries, (long long)f[i].most_halo,
-               (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].share),
+               (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].held_in_parts),
                megabytes(f[i].divided), megabytes(f[i].halo_bytes + f[i].sum_bytes));
     printf("\n  Estimate for a two-layer GCN with 64 hidden units, trained on all nodes.\n"
            "  max rows, entries, halo (rows read from other ranks): of the largest rank.\n"
@@ -140,5 +140,5 @@ json_t *forecast_json(const struct ranks_forecast *f)
                      (json_int_t)f->halo, "cut_edges", (json_int_t)f->cut, "data_bytes",
                      (json_int_t)f->held, "value_bytes", (json_int_t)f->divided, "halo_bytes",
                      (json_int_t)f->halo_bytes, "sum_bytes", (json_int_t)f->sum_bytes,
-                     "share_bytes", (json_int_t)f->share);
+                     "share_bytes", (json_int_t)f->held_in_parts);
 }

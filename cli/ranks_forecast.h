@@ -13,7 +13,7 @@ struct ranks_forecast {
     int64_t most_rows, most_entries, most_halo, halo; /* of a rank; of all */
     int64_t cut;                                      /* edges between ranks */
     int64_t held, divided;                            /* bytes of a rank: of the data; of values */
-    int64_t share;                                    /* of the data, if it is in parts */
+    int64_t held_in_parts;                            /* of the data, if it is in parts */
     int64_t halo_bytes, sum_bytes;                    /* sent in an epoch, by all ranks */
 };
 consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,

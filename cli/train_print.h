@@ -22,7 +22,7 @@ struct training {
     struct train_result *result; /* (runs) */
     struct ensemble_facts *made; /* (runs) of ensembles, or NULL */
     bool *finished;              /* (runs) */
-    double *share, shares;       /* (runs × members) progress of each, and their sum */
+    double *fraction, fractions; /* (runs × members) progress of each, and their sum */
     int64_t printed;
     bool json, quiet;
     enum config_metric metric; /* the validation metric */

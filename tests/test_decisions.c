@@ -307,11 +307,11 @@ static void the_time_after_the_choice(void **state)
 }
 
 /* The share of the time after 1,000 s, if `left` seconds remain. */
-static void share_is(struct session *s, double left)
+static void fraction_is(struct session *s, double left)
 {
     struct consm *own = s->own;
     own->outlook.begun = clock_seconds() - 1000;
-    assert_near(consm_share(s), left < 0 ? 0 : 1000 / (1000 + left), 1e-3);
+    assert_near(consm_fraction(s), left < 0 ? 0 : 1000 / (1000 + left), 1e-3);
 }
 
 /* Seconds of an update of the warm-up: 1 and a fifth of a validation; of a round: 8. A matching
@@ -333,33 +333,33 @@ static void shares_of_the_time(void **state)
     c->round_patience = 2;
     c->epochs = 1000000;
     at->left = 100; /* of the warm-up */
-    share_is(&s, 100 * 2 + consm_after_choice(&own.outlook, c));
+    fraction_is(&s, 100 * 2 + consm_after_choice(&own.outlook, c));
     own.outlook.look = 0; /* nothing was measured */
-    share_is(&s, -1);
+    fraction_is(&s, -1);
     own.outlook.look = 5;
     at->round = 3;
     at->left = 10;
     at->updates = 500;
-    share_is(&s, 8 * (10 + 7 * 10) + 7 * 400); /* all rounds, half as long */
-    at->idle = 1;                              /* one more round without anything better ends it */
-    share_is(&s, 8 * (10 + 1 * 10) + 1 * 400);
+    fraction_is(&s, 8 * (10 + 7 * 10) + 7 * 400); /* all rounds, half as long */
+    at->idle = 1; /* one more round without anything better ends it */
+    fraction_is(&s, 8 * (10 + 1 * 10) + 1 * 400);
     c->round_patience = 0;
-    share_is(&s, 8 * (10 + 7 * 20) + 7 * 400);
+    fraction_is(&s, 8 * (10 + 7 * 20) + 7 * 400);
     at->round = 9;
     c->round_patience = 5; /* the last round comes first */
-    share_is(&s, 8 * (10 + 1 * 10) + 1 * 400);
+    fraction_is(&s, 8 * (10 + 1 * 10) + 1 * 400);
     c->epochs = 504;
-    share_is(&s, 8 * 4 + 400);
+    fraction_is(&s, 8 * 4 + 400);
     c->epochs = 499;
-    share_is(&s, 400);
+    fraction_is(&s, 400);
     c->epochs = 1000000;
     at->choosing = 1; /* the first round's arms */
     at->fork_updates = 497;
-    share_is(&s, 8 * (double)(consm_round_updates(c, 1) - 3 + 10) + 400);
+    fraction_is(&s, 8 * (double)(consm_round_updates(c, 1) - 3 + 10) + 400);
     c->time_budget = 1100;
-    share_is(&s, 100);
+    fraction_is(&s, 100);
     c->time_budget = 900;
-    share_is(&s, 0);
+    fraction_is(&s, 0);
 }
 
 /* ---- edges --------------------------------------------------------------- */

@@ -348,7 +348,7 @@ static void *compare_structure(void *arg)
     me = p->number;
     struct partition partition = share_of(me);
     part.partition = &partition;
-    OK(structural_share(mine, &part, key));
+    OK(structural_in_parts(mine, &part, key));
     OK(structural_features(all, p->graph, key));
     assert_memory_equal(mine + partition.low * F, all + partition.low * F,
                         (size_t)((partition.high - partition.low) * F) * sizeof *all);

@@ -12,7 +12,7 @@ static struct train_options short_options(const struct model_def *model)
 
 static void check_threads(struct scene *scene)
 {
-    static const int crew[] = {2, 3, 7};
+    static const int team[] = {2, 3, 7};
     for (const struct model_def *const *m = model_list(); *m; m++) {
         struct train_options options = short_options(*m);
         struct outcome alone, many;
@@ -20,8 +20,8 @@ static void check_threads(struct scene *scene)
         train_on(&alone, &scene->problem, &options, 1);
         for (int i = 0; i < 3; i++) {
             snprintf(what, sizeof what, "%s on %s, 1 and %d threads", (*m)->name, scene->data->name,
-                     crew[i]);
-            train_on(&many, &scene->problem, &options, crew[i]);
+                     team[i]);
+            train_on(&many, &scene->problem, &options, team[i]);
             assert_same(&alone, &many, what);
             outcome_free(&many);
         }

@@ -34,7 +34,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
     struct dataset *data;
     struct consm_dataset *made;
     struct consm_open_options whole = {.size = sizeof whole};
-    struct partition crew = {
+    struct partition partition = {
         .gather = ranks_gather, .parts = ranks_size(), .part = ranks_rank(), .swap = ranks_swap};
     if (out)
         *out = NULL;
@@ -56,7 +56,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .unknown_nodes = whole.unknown_nodes,
                                .remembered = whole.model ? &whole.model->choices : NULL,
                                .notes = whole.keep_attributes,
-                               .crew = whole.in_parts ? &crew : NULL};
+                               .partition = whole.in_parts ? &partition : NULL};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(&made, data));
     made->known = defaults_known(name_or_path);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/readers/feature_share.h"
+#include "data/readers/features_in_parts.h"
 #include "data/table/names.h"
 #include "data/table/recipe.h"
 
@@ -182,7 +182,8 @@ static consm_status match_recipe(struct matched *out, const struct consm_model *
         TRY(cells_of(&made, d));
     const struct cells *cells = d->cells ? d->cells : &made;
     if (d->partition)
-        TRY(feature_share_apply(&out->dense, m->recipe, cells, d->nodes, d->partition, d->name));
+        TRY(features_in_parts_apply(&out->dense, m->recipe, cells, d->nodes, d->partition,
+                                    d->name));
     else
         TRY(recipe_apply(&out->dense, m->recipe, cells, faults, d->name));
     TRY(faults_status(faults, d->name));

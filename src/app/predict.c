@@ -12,7 +12,7 @@
 /* ---- results ------------------------------------------------------------- */
 
 /* In a graph in parts every rank has the labels of all nodes and the probabilities of its own. */
-static consm_status share_labels(struct consm_prediction *p, const struct partition *partition)
+static consm_status gather_labels(struct consm_prediction *p, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     if (!partition)
@@ -63,7 +63,7 @@ static consm_status prediction_new(struct consm_prediction **out, const float *l
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }
-    TRY(share_labels(p, partition));
+    TRY(gather_labels(p, partition));
     *out = p;
     return CONSM_OK;
 done:

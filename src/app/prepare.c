@@ -1,7 +1,7 @@
 /* Cleans a dataset once and shares it between runs. */
 #include "app/prepare.h"
 
-#include "data/readers/feature_share.h"
+#include "data/readers/features_in_parts.h"
 #include "graph/structural.h"
 
 consm_status prepare_keys(uint64_t **out, const struct dataset *d)
@@ -32,7 +32,7 @@ consm_status prepare_structural(float **out, const struct prepared *p)
     if (!*out)
         TRY(CONSM_ENOMEM);
     TRY(prepare_keys(&key, p->data));
-    TRY(p->partition ? structural_share(*out, p->graph, key)
+    TRY(p->partition ? structural_in_parts(*out, p->graph, key)
                      : structural_features(*out, p->graph, key));
 done:
     mem_free(key);
@@ -53,8 +53,8 @@ static consm_status make_structural(struct prepared *p)
     if (!p->partition)
         return CONSM_OK;
     TRY(NEW(p->measured, 2 * F));
-    TRY(feature_share_measure(p->measured, p->measured + F, sum, p->structural, p->data->nodes, F,
-                              p->partition));
+    TRY(features_in_parts_measure(p->measured, p->measured + F, sum, p->structural, p->data->nodes,
+                                  F, p->partition));
 done:
     return st;
 }

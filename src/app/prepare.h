@@ -41,7 +41,7 @@ consm_status prepare_keys(uint64_t **out, const struct dataset *d);
 /* Whether an epoch is so short that threads would mostly wait for each other. */
 bool prepare_is_small(const struct prepared *p, const struct config *c);
 
-/* A folder of parts (data/readers/parts.h): this rank's share of its rows, checked. */
+/* A folder of parts (data/readers/parts.h): this rank's rows, checked. */
 consm_status prepare_parts(struct prepared *out, const struct dataset *d);
 
 /* CONSM_EINVAL, naming the caller's feature, if a graph is in parts. */

@@ -28,7 +28,7 @@ static uint64_t one_sided(const struct csr *a)
     return sum;
 }
 
-/* The owner of each row: as in the share that was read, or ranges with about as many entries. */
+/* The owner of each row: as the files were read, or ranges with about as many entries. */
 static consm_status cut_parts(int64_t *cut, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -50,7 +50,7 @@ done:
     return st;
 }
 
-static consm_status take_share(struct prepared *out, const struct dataset *d)
+static consm_status take_in_parts(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     const struct csr *rows = d->rows;
@@ -123,10 +123,10 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     TRY(ranks_agree_text("a folder with the checksum", d->sha256));
-    TRY(take_share(out, d));
+    TRY(take_in_parts(out, d));
     st = parts_check_rows(d, out->partition->low, out->partition->high);
-    TRY(share_status(out->partition, st,
-                     out->partition->low)); /* all ranks report the same failure */
+    TRY(partition_status(out->partition, st,
+                         out->partition->low)); /* all ranks report the same failure */
     if (ranks_total(one_sided(out->graph)) != 0)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: rows.safetensors has an edge in one direction only: expected the file "

@@ -21,7 +21,7 @@ bool refit_wanted(const struct training_request *r)
 
 /* The refit takes about this share of both runs' time: one of several candidates, or training up to
  * the best epoch. */
-static double share_of_refit(const struct training_request *r)
+static double fraction_of_refit(const struct training_request *r)
 {
     return strcmp(r->options.model->name, "consm") == 0 ? 0.1 : 0.4;
 }
@@ -47,7 +47,7 @@ static void listen(struct training_request *r, struct refit_listener *l)
 
 void refit_prepare(struct training_request *r, struct refit_listener *l)
 {
-    *l = (struct refit_listener){.width = 1 - share_of_refit(r)};
+    *l = (struct refit_listener){.width = 1 - fraction_of_refit(r)};
     listen(r, l);
 }
 
@@ -150,7 +150,7 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     const struct train_lengths lengths = m->result.lengths;
     char *path = NULL;
     struct refit_listener listener = {
-        .from = 1 - share_of_refit(request), .width = share_of_refit(request), .refit = true};
+        .from = 1 - fraction_of_refit(request), .width = fraction_of_refit(request), .refit = true};
     again.roles = all;
     again.options.model = m->def;
     again.options.config = m->config;

@@ -36,7 +36,7 @@ void team_run_on(struct team *team, int workers, team_fn fn, void *arg);
 /* Waits until every thread of the team is here. All must call it, or none. */
 void team_barrier(struct worker who);
 
-/* This worker's share [*from, *to) of count items, in whole multiples of grain. */
+/* This worker's range [*from, *to) of count items, in whole multiples of grain. */
 void team_range(struct worker who, int64_t count, int64_t grain, int64_t *from, int64_t *to);
 
 /* Processors that this process may use. */

@@ -1,5 +1,5 @@
 /* Decides which operations must wait for earlier ones. Two operations need no barrier if neither
- * touches what the other writes, or if both process the same elements in the same shares, so that
+ * touches what the other writes, or if both process the same elements in the same ranges, so that
  * every thread reads only what it wrote itself. */
 #include "cpu/kernels.h"
 

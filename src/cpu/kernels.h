@@ -13,7 +13,7 @@ typedef void (*kernel)(const struct instr *in, const struct step *step, struct w
 
 enum { GRAIN = 1024 }; /* elements: a multiple of the granularity of dropout and vectors */
 
-/* This worker's share of an operation's elements, rows, or blocks. */
+/* This worker's range of an operation's elements, rows, or blocks. */
 static inline void range_elements(const struct instr *in, struct worker who, int64_t *from,
                                   int64_t *to)
 {

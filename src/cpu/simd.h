@@ -2,9 +2,9 @@
  * simd_best() returns the table for this processor. */
 
 /*
- * All kernels work on a share [from, to) of rows, elements or blocks; the caller divides the work
+ * All kernels work on a range [from, to) of rows, elements or blocks; the caller divides the work
  * among threads. They return nothing, allocate nothing and cannot fail. One thread computes every
- * output element, in an order that does not depend on the share, so any division gives the same
+ * output element, in an order that does not depend on the range, so any division gives the same
  * bits. Arrays are float32, row-major and contiguous; n rows, c columns (`width`). No kernel reads
  * or writes outside its arrays. Outputs must not overlap inputs, unless "in place" says that they
  * may be the same array. NULL is allowed only where stated.

@@ -65,9 +65,9 @@ struct dataset {
      * dense columns. */
     struct csr *rows;
     const float *shift, *scale; /* (f), or NULL */
-    /* If a process read its share of a plain list (readers/edge_share.h): the rows that it has of
-     * `rows`, of `dense`, which is then sparse memory, and of `sparse`; or NULL. `from` and `to`
-     * are then NULL. */
+    /* If each process read its own rows of a plain list (readers/edges_in_parts.h): the rows that
+     * it has of `rows`, of `dense`, which is then sparse memory, and of `sparse`; or NULL. `from`
+     * and `to` are then NULL. */
     struct partition *partition;
     float *measured; /* (2f) storage of shift and scale in that case */
     void *rows_mapping;

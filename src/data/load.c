@@ -32,7 +32,7 @@ static consm_status shorten_name(struct dataset *d, const char *path)
 static consm_status check_reading(const struct reader *r, const char *path,
                                   const struct reading_options *reading)
 {
-    if ((reading->labels || reading->features) && !r->parts)
+    if ((reading->labels || reading->features) && !r->companions)
         return status_fail(CONSM_EINVAL,
                            "%s: the format is %s: --labels and --features work with edge lists, "
                            "Matrix Market and graph formats only; in a plain folder, put labels "
@@ -44,7 +44,7 @@ static consm_status check_reading(const struct reader *r, const char *path,
             "%s: the format is %s, whose columns have no names: --id-column, --label-column, "
             "--weight-column, --source-column, --target-column and --ignore work with tables only",
             path, r->title);
-    if (reading->crew && !r->shares)
+    if (reading->partition && !r->in_parts)
         return status_fail(CONSM_EINVAL,
                            "%s: the format is %s: --in-parts reads edge lists, folders with "
                            "edges.csv, and folders written by `consm partition`",

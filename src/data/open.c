@@ -77,7 +77,7 @@ static consm_status open_path(struct dataset **out, const char *path, const stru
     unsigned remembered = said(text, o);
     struct reading_options reading = {.labels = o->labels,
                                       .features = o->features,
-                                      .crew = o->crew,
+                                      .partition = o->partition,
                                       .wanted = {.id = text[CHOICE_ID],
                                                  .label = text[CHOICE_LABEL],
                                                  .weight = text[CHOICE_WEIGHT],
@@ -125,7 +125,7 @@ consm_status data_open(struct dataset **out, const char *name_or_path, const str
     if (o->format || o->labels || o->features || o->id_column || o->label_column ||
         o->weight_column || o->ignore || o->source_column || o->target_column || o->unknown_nodes)
         return open_path(out, name_or_path, o);
-    if (o->crew && (generate_knows(name_or_path) || set))
+    if (o->partition && (generate_knows(name_or_path) || set))
         return status_fail(CONSM_EINVAL,
                            "%s: --in-parts reads files; create them with `consm partition`",
                            name_or_path);

@@ -21,7 +21,7 @@ struct data_options {
     const struct choices *remembered;
     bool notes; /* keep attributes that no model reads */
     const struct partition
-        *crew; /* processes that read a path in shares (readers/reader.h); or NULL */
+        *partition; /* processes that read a path in parts (readers/reader.h); or NULL */
 };
 
 /* Opens what the help calls DATASET: a built-in name, a registered name, or a path (anything with a

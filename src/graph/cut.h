@@ -20,7 +20,7 @@ struct cut_size {
     int64_t halo;    /* columns of other parts, each counted once */
 };
 
-/* share (parts). A row weighs its entries plus one. */
-consm_status cut_sizes(struct cut_size *share, const struct csr *graph, int parts);
+/* size (parts). A row weighs its entries plus one. */
+consm_status cut_sizes(struct cut_size *size, const struct csr *graph, int parts);
 
 #endif

@@ -1,7 +1,7 @@
 /* Counts the rows, entries and halo of each part. */
 #include "graph/cut.h"
 
-consm_status cut_sizes(struct cut_size *share, const struct csr *graph, int parts)
+consm_status cut_sizes(struct cut_size *size, const struct csr *graph, int parts)
 {
     consm_status st = CONSM_OK;
     int64_t *cut = NULL, *weight = NULL;
@@ -13,7 +13,7 @@ consm_status cut_sizes(struct cut_size *share, const struct csr *graph, int part
         weight[r] = graph->start[r] + r;
     cut_rows(cut, weight, graph->rows, parts);
     for (int p = 0; p < parts; p++) {
-        struct cut_size *s = &share[p];
+        struct cut_size *s = &size[p];
         *s = (struct cut_size){.rows = cut[p + 1] - cut[p],
                                .entries = graph->start[cut[p + 1]] - graph->start[cut[p]]};
         for (int64_t k = graph->start[cut[p]]; k < graph->start[cut[p + 1]]; k++) {

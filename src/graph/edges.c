@@ -1,7 +1,7 @@
 /* Lists the undirected edges of a graph. */
 #include "graph/edges.h"
 
-static void list_share(struct edges *e, const struct csr *graph)
+static void list_in_parts(struct edges *e, const struct csr *graph)
 {
     for (int64_t r = graph->partition->low; r < graph->partition->high; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
@@ -28,7 +28,7 @@ consm_status edges_new(struct edges **out, const struct csr *graph)
     e->partition = partition;
     e->all = graph->nnz / 2;
     if (partition)
-        list_share(e, graph);
+        list_in_parts(e, graph);
     for (int64_t r = 0; !partition && r < graph->rows; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             if (graph->col[k] <= r)

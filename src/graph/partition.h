@@ -56,23 +56,24 @@ consm_status partition_of_lengths(struct csr **out, const struct partition *part
 
 /* Adds up an array over all processes, element by element; each gets the sums. Like the two below
  * it uses only the partition's processes and their swap. */
-consm_status share_sum(int64_t *sum, int64_t count, const struct partition *partition);
+consm_status partition_sum(int64_t *sum, int64_t count, const struct partition *partition);
 
 /* Running sums in row order over all processes: process `turn` has added its own and passes them to
  * the next; the last sends them to all. Call it for every turn. */
-consm_status share_hand_on(double *sum, int64_t count, const struct partition *partition, int turn);
+consm_status partition_hand_on(double *sum, int64_t count, const struct partition *partition,
+                               int turn);
 
 /* All processes report the same failure: CONSM_OK if every process passes that, else the status and
  * message of the failure with the smallest place. */
-consm_status share_status(const struct partition *partition, consm_status mine, int64_t place);
+consm_status partition_status(const struct partition *partition, consm_status mine, int64_t place);
 
 /* Sends bytes of each process to all. *out holds them in order, those of process p from got[p] to
  * got[p+1]-1 (parts+1); the caller frees it. */
-consm_status share_tell(void **out, int64_t *got, const void *bytes, int64_t count,
-                        const struct partition *partition);
+consm_status partition_tell(void **out, int64_t *got, const void *bytes, int64_t count,
+                            const struct partition *partition);
 
 /* Checks that all processes have the same text; otherwise all fail and name the process whose
  * `what` differs from the first's. */
-consm_status share_same(const struct partition *partition, const char *what, const char *text);
+consm_status partition_same(const struct partition *partition, const char *what, const char *text);
 
 #endif

@@ -22,7 +22,7 @@ consm_status partition_columns(int64_t *start, const struct csr *a)
     memset(start, 0, (size_t)(f + 1) * sizeof *start);
     for (int64_t k = a->start[partition->low]; k < a->start[partition->high]; k++)
         start[a->col[k] + 1]++;
-    TRY(share_sum(start + 1, f, partition));
+    TRY(partition_sum(start + 1, f, partition));
     for (int64_t c = 0; c < f; c++)
         start[c + 1] += start[c];
 done:

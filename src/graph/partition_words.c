@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Two steps: each process adds up a range of the elements, then sends it to all. */
-consm_status share_sum(int64_t *sum, int64_t count, const struct partition *partition)
+consm_status partition_sum(int64_t *sum, int64_t count, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     int64_t parts = partition->parts, *send = NULL, *got, *all = NULL;
@@ -58,8 +58,8 @@ done:
     return st;
 }
 
-consm_status share_tell(void **out, int64_t *got, const void *bytes, int64_t count,
-                        const struct partition *partition)
+consm_status partition_tell(void **out, int64_t *got, const void *bytes, int64_t count,
+                            const struct partition *partition)
 {
     return tell(out, got, bytes, count, 0, partition->parts, partition);
 }
@@ -69,7 +69,7 @@ consm_status partition_of_lengths(struct csr **out, const struct partition *part
 {
     consm_status st = CONSM_OK;
     *out = NULL;
-    TRY(share_sum(start, rows + 1, partition));
+    TRY(partition_sum(start, rows + 1, partition));
     for (int64_t r = 0; r < rows; r++)
         start[r + 1] += start[r];
     TRY(partition_csr(out, partition, rows, cols, start[rows], weighted));
@@ -81,7 +81,8 @@ done:
     return st;
 }
 
-consm_status share_hand_on(double *sum, int64_t count, const struct partition *partition, int turn)
+consm_status partition_hand_on(double *sum, int64_t count, const struct partition *partition,
+                               int turn)
 {
     consm_status st = CONSM_OK;
     bool mine = turn == partition->part, last = turn == partition->parts - 1;
@@ -113,7 +114,7 @@ static consm_status first_failure(struct failure *out, const struct partition *p
     int64_t *got = NULL;
     *out = (struct failure){0};
     TRY(NEW(got, partition->parts + 1));
-    TRY(share_tell(&all, got, &own, (int64_t)sizeof own, partition));
+    TRY(partition_tell(&all, got, &own, (int64_t)sizeof own, partition));
     for (int p = 0; p < partition->parts; p++) {
         memcpy(&one, (const char *)all + (size_t)p * sizeof one, sizeof one);
         if (one.status < 0 && (out->status >= 0 || one.place < out->place))
@@ -125,7 +126,7 @@ done:
     return st;
 }
 
-consm_status share_status(const struct partition *partition, consm_status mine, int64_t place)
+consm_status partition_status(const struct partition *partition, consm_status mine, int64_t place)
 {
     consm_status st = CONSM_OK;
     struct failure first;
@@ -138,7 +139,7 @@ consm_status share_status(const struct partition *partition, consm_status mine, 
         goto done;
     bool own = first.part == partition->part;
     const char *words = consm_errmsg();
-    TRY(share_tell(&said, got, words, own ? (int64_t)strlen(words) : 0, partition));
+    TRY(partition_tell(&said, got, words, own ? (int64_t)strlen(words) : 0, partition));
     text = mem_strndup(said, (size_t)got[partition->parts]);
     if (!text)
         TRY(CONSM_ENOMEM);
@@ -150,7 +151,7 @@ done:
     return st;
 }
 
-consm_status share_same(const struct partition *partition, const char *what, const char *text)
+consm_status partition_same(const struct partition *partition, const char *what, const char *text)
 {
     consm_status st = CONSM_OK;
     uint64_t sum = 0xcbf29ce484222325u, other; /* FNV-1a */
@@ -159,7 +160,7 @@ consm_status share_same(const struct partition *partition, const char *what, con
     TRY(NEW(got, partition->parts + 1));
     for (const char *c = text; *c; c++)
         sum = (sum ^ (unsigned char)*c) * 0x100000001b3u;
-    TRY(share_tell(&sums, got, &sum, (int64_t)sizeof sum, partition));
+    TRY(partition_tell(&sums, got, &sum, (int64_t)sizeof sum, partition));
     memcpy(&sum, sums, sizeof sum);
     for (int p = 1; p < partition->parts; p++) {
         memcpy(&other, (const char *)sums + (size_t)p * sizeof other, sizeof other);

@@ -172,7 +172,7 @@ done:
     return st;
 }
 
-consm_status structural_share(float *out, const struct csr *graph, const uint64_t *key)
+consm_status structural_in_parts(float *out, const struct csr *graph, const uint64_t *key)
 {
     consm_status st = CONSM_OK;
     int64_t low = graph->partition->low, high = graph->partition->high;

@@ -28,6 +28,6 @@ consm_status structural_features(float *out, const struct csr *graph, const uint
 
 /* The same for the partition's rows, bit-identical: rows of neighbours elsewhere are sent once a
  * step. All processes call it. */
-consm_status structural_share(float *out, const struct csr *graph, const uint64_t *key);
+consm_status structural_in_parts(float *out, const struct csr *graph, const uint64_t *key);
 
 #endif

@@ -26,7 +26,7 @@ static void *sparse_room(consm_status *st, int64_t count, size_t size)
 /* ---- its life ------------------------------------------------------------ */
 
 /* Rows c·i … c·i+c-1 of P belong to labelled node i; every process has a range of them. */
-static consm_status share_labelled(struct matcher *m)
+static consm_status divide_labelled(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
@@ -67,7 +67,7 @@ static consm_status open_membership(struct matcher *m)
         int32_t k = d->label[d->train[i]];
         m->parts.membership[d->train[i] * d->classes + k] = 1 / (float)size[k];
     }
-    TRY(share_labelled(m));
+    TRY(divide_labelled(m));
 done:
     mem_free(size);
     return st;
@@ -134,8 +134,8 @@ static consm_status reserve(struct matcher *m, int64_t members)
 {
     const struct match_data *d = &m->data;
     int64_t all = (int64_t)m->parts.partition->total((uint64_t)members);
-    return pooling_new_share(&m->pooling, d->labelled, d->classes, m->reach.place, &m->parts.rows,
-                             m->parts.partition, all);
+    return pooling_new_in_parts(&m->pooling, d->labelled, d->classes, m->reach.place,
+                                &m->parts.rows, m->parts.partition, all);
 }
 
 /* ---- references and kept edges ------------------------------------------- */

@@ -22,9 +22,9 @@ done:
     return st;
 }
 
-consm_status pooling_new_share(struct pooling *p, int64_t count, int64_t classes,
-                               const int32_t *place, const struct partition *partition,
-                               const struct partition *nodes, int64_t entries)
+consm_status pooling_new_in_parts(struct pooling *p, int64_t count, int64_t classes,
+                                  const int32_t *place, const struct partition *partition,
+                                  const struct partition *nodes, int64_t entries)
 {
     consm_status st = CONSM_OK;
     int64_t n = nodes->cut[nodes->parts];
@@ -102,7 +102,7 @@ done:
     return st;
 }
 
-static consm_status transpose_share(struct pooling *p)
+static consm_status transpose_in_parts(struct pooling *p)
 {
     consm_status st = CONSM_OK;
     struct csr *t = p->matrix->t;
@@ -138,7 +138,7 @@ static consm_status transpose(struct pooling *p)
     const struct csr *a = p->matrix;
     struct csr *t = a->t;
     if (a->partition)
-        return transpose_share(p);
+        return transpose_in_parts(p);
     t->nnz = a->nnz;
     memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
     for (int64_t k = 0; k < a->nnz; k++)

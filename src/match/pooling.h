@@ -49,11 +49,11 @@ consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int6
                          const int32_t *place);
 void pooling_free(struct pooling *p);
 
-/* The same for a graph in parts: the rows of P in `share`, the rows of its transpose in the graph's
- * share; with room for `entries` entries of each. */
-consm_status pooling_new_share(struct pooling *p, int64_t count, int64_t classes,
-                               const int32_t *place, const struct partition *partition,
-                               const struct partition *nodes, int64_t entries);
+/* The same for a graph in parts: the rows of P in `rows`, the rows of its transpose in the graph's
+ * partition; with room for `entries` entries of each. */
+consm_status pooling_new_in_parts(struct pooling *p, int64_t count, int64_t classes,
+                                  const int32_t *place, const struct partition *partition,
+                                  const struct partition *nodes, int64_t entries);
 
 /* Makes room for `entries` entries; when P grows, its content is lost. */
 consm_status pooling_reserve(struct pooling *p, int64_t entries);

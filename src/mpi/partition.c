@@ -123,7 +123,7 @@ static consm_status partition_want(const int32_t *row, int64_t count)
 }
 
 /* count, first: the number of wanted rows of each rank, and their start among all. */
-static void share_wanted(int *count, int *first, const struct axis *axis)
+static void count_wanted(int *count, int *first, const struct axis *axis)
 {
     const struct wanted *w = &world.wanted;
     int64_t k = 0;
@@ -150,7 +150,7 @@ consm_status partition_download(float *to, const float *from, const struct axis 
         if (!w->packed)
             return CONSM_ENOMEM;
     }
-    share_wanted(count, first, axis);
+    count_wanted(count, first, axis);
     for (int64_t k = first[me]; k < first[me] + count[me]; k++)
         memcpy(w->packed + k * cols, from + w->row[k] * cols, row);
     world.sent += count[me] * cols * (int64_t)sizeof(float) * (size - 1);

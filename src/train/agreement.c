@@ -40,7 +40,7 @@ node agreement_compare(struct program *p, node e, const struct index *i, const s
     return linear(p, "3", relu(p, linear(p, "2", difference, c->match_hidden)), 1);
 }
 
-static const struct partition *share_of(const struct agreement *a)
+static const struct partition *partition_of(const struct agreement *a)
 {
     return a->s->problem->graph->partition;
 }
@@ -50,9 +50,9 @@ static consm_status record_scoring(struct agreement *a)
 {
     consm_status st = CONSM_OK;
     const struct config *c = &a->s->options.config;
-    struct learner *l = &a->learner, *scores = share_of(a) ? &a->near : l;
+    struct learner *l = &a->learner, *scores = partition_of(a) ? &a->near : l;
     struct program *p;
-    if (share_of(a)) {
+    if (partition_of(a)) {
         TRY(program_new(&l->eval, l->params, false));
         a->embedding = agreement_encode(l->eval, session_features(a->s, l->eval), c);
         program_keep(l->eval, a->embedding);
@@ -61,8 +61,8 @@ static consm_status record_scoring(struct agreement *a)
     }
     TRY(program_new(&scores->eval, scores->params, false));
     p = scores->eval;
-    node e = share_of(a) ? input(p, a->e, a->s->problem->nodes, c->hidden)
-                         : agreement_encode(p, session_features(a->s, p), c);
+    node e = partition_of(a) ? input(p, a->e, a->s->problem->nodes, c->hidden)
+                             : agreement_encode(p, session_features(a->s, p), c);
     a->chance = sigmoid(p, agreement_compare(p, e, a->score_left, a->score_right, c, false));
     program_keep(p, a->chance);
     TRY(program_compile(p, scores->backend));
@@ -78,7 +78,7 @@ static consm_status record_programs(struct agreement *a)
     struct program *p = NULL;
     TRY(program_new(&p, l->params, true));
     node e = agreement_encode(p, session_features(a->s, p), c);
-    node value = agreement_compare(p, e, a->left, a->right, c, share_of(a) != NULL);
+    node value = agreement_compare(p, e, a->left, a->right, c, partition_of(a) != NULL);
     node target = input(p, a->target, BATCH_PAIRS, 1), weight = input(p, a->weight, BATCH_PAIRS, 1);
     TRY(learner_lesson(l, &l->train, p, bce(p, value, target, weight), c->match_lr,
                        c->weight_decay));
@@ -88,7 +88,7 @@ done:
 }
 
 /* Allocates e of the partition's nodes and of their neighbours. */
-static consm_status open_share(struct agreement *a)
+static consm_status open_in_parts(struct agreement *a)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = a->s->problem;
@@ -119,7 +119,7 @@ consm_status agreement_new(struct agreement **out, struct session *s)
     TRY(ZNEW(a->weight, BATCH_PAIRS));
     for (int side = 0; side < 2; side++)
         TRY(ZNEW(a->ends[side], a->chunk > BATCH_PAIRS ? a->chunk : BATCH_PAIRS));
-    TRY(open_share(a));
+    TRY(open_in_parts(a));
     TRY(learner_open(&a->learner, s->backend, s->options.seed + 1));
     a->learner.what = "the agreement model's loss";
     a->learner.unit = "step";
@@ -236,7 +236,7 @@ done:
 static consm_status fetch_embedding(struct agreement *a)
 {
     consm_status st = CONSM_OK;
-    const struct partition *partition = share_of(a);
+    const struct partition *partition = partition_of(a);
     int64_t width = a->s->options.config.hidden, from = partition->low * width;
     const float *e;
     static const int32_t nobody = 0;
@@ -252,7 +252,7 @@ done:
     return st;
 }
 
-consm_status agreement_score_share(struct agreement *a, float *w)
+consm_status agreement_score_in_parts(struct agreement *a, float *w)
 {
     consm_status st = CONSM_OK;
     const struct csr *graph = a->s->problem->graph;

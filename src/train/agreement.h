@@ -24,7 +24,7 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges);
 
 /* The same for a graph in parts: w (entries), for the rows of the partition. */
-consm_status agreement_score_share(struct agreement *a, float *w);
+consm_status agreement_score_in_parts(struct agreement *a, float *w);
 
 /* Its state between rounds, for checkpoints. */
 consm_status agreement_memory(struct agreement *a, memory_fn see, void *ctx);

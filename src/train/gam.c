@@ -182,7 +182,7 @@ static consm_status weigh(struct session *s)
     struct gam *own = s->own;
     struct propagation *p = own->propagation;
     TRY(p->edges ? agreement_score(own->agreement, own->w, p->edges)
-                 : agreement_score_share(own->agreement, own->w));
+                 : agreement_score_in_parts(own->agreement, own->w));
     TRY(propagation_weigh(p, own->w, own->labelled, &s->options.config));
     session_touch(s, p->edges ? p->pull : p->pulled);
     session_touch(s, &p->total);

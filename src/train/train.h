@@ -33,7 +33,7 @@ struct progress {
     int64_t epoch, epochs; /* finished, total; epoch 0: an update of a candidate backbone */
     double loss, val_acc, best_val; /* the last two by the run's metric */
     int64_t member, members;        /* of an ensemble: the run, from 1, and their number; else 0 */
-    double fraction;                /* estimated share of the run's time */
+    double fraction;                /* estimated fraction of the run's time */
     int64_t candidate, update;      /* at epoch 0: the candidate, from 1, and its update */
     const char *backbone;           /* the candidate's GNN */
     bool refit;                     /* training on all labels after model selection */

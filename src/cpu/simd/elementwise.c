@@ -1,5 +1,5 @@
 /* Functions of single elements. A partial vector at the end of a range uses the same vector
- * arithmetic, so an element's bits do not depend on where a share ends. */
+ * arithmetic, so an element's bits do not depend on where a range ends. */
 #include "cpu/simd/vmath.h"
 
 /* out[i] = expression of a = x[i] (and b = z[i]) for i in [from, to) */

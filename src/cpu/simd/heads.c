@@ -183,7 +183,7 @@ INLINE v4 dot_lanes(const float *g, const float *x, int64_t dim)
     return v_fold(a + b);
 }
 
-/* The entries of one row, one head, four entries at a time; `all` entries follow in this share. */
+/* The entries of one row, one head, four entries at a time; `all` entries follow in this range. */
 static void sddmm_one(float *e, const int32_t *col, int64_t entries, int64_t all, const float *g,
                       const float *x, int64_t dim)
 {

@@ -1,5 +1,5 @@
 /* Dense products over a packed panel of B: as many columns of C at a time as the registers hold for
- * several rows. An element's sum runs over k in order, however rows are grouped, so any share gives
+ * several rows. An element's sum runs over k in order, however rows are grouped, so any range gives
  * the same bits. */
 #include "cpu/simd/vec.h"
 

@@ -1,6 +1,6 @@
 /* Softmax of rows, mostly short ones (one column per class). Up to TILE columns, LANES rows are
  * processed side by side, one per lane, so nothing is summed across lanes. A lane's arithmetic does
- * not depend on the others, so shares may begin anywhere. Wider rows go one by one, as full vectors
+ * not depend on the others, so ranges may begin anywhere. Wider rows go one by one, as full vectors
  * and one that ends with the row. */
 #include "cpu/simd/vmath.h"
 

@@ -243,7 +243,7 @@ done:
     return st;
 }
 
-/* ---- a share ------------------------------------------------------------- */
+/* ---- own rows ------------------------------------------------------------ */
 
 static consm_status read_name(struct table *t, struct node_ids *ids)
 {
@@ -286,8 +286,8 @@ done:
     return st;
 }
 
-/* The cells of a row that belongs to the share: the next node, or the one in its id column. */
-static consm_status read_share_row(struct table *t, int64_t node)
+/* The cells of a row that belongs to an own node: the next node, or the one in its id column. */
+static consm_status read_own_row(struct table *t, int64_t node)
 {
     consm_status st = CONSM_OK;
     struct cells *cells = &t->cells;
@@ -303,9 +303,9 @@ done:
     return st;
 }
 
-/* Takes a row if it belongs to the share; each names a node, and none is named twice. */
-static consm_status take_share_row(struct table *t, struct node_ids *ids, bool *seen, int64_t low,
-                                   int64_t high)
+/* Takes a row if it belongs to an own node; each names a node, and none is named twice. */
+static consm_status take_own_row(struct table *t, struct node_ids *ids, bool *seen, int64_t low,
+                                 int64_t high)
 {
     const struct csv *c = &t->csv;
     int64_t node = t->count;
@@ -321,7 +321,7 @@ static consm_status take_share_row(struct table *t, struct node_ids *ids, bool *
     if (seen[node - low])
         return csv_fail(c, t->id, "a unique id; delete one of the rows");
     seen[node - low] = true;
-    return read_share_row(t, node - low);
+    return read_own_row(t, node - low);
 }
 
 consm_status feature_text_cells(struct cells *out, struct node_ids *ids, struct wanted *wanted,
@@ -338,7 +338,7 @@ consm_status feature_text_cells(struct cells *out, struct node_ids *ids, struct 
         bool passed = t.id < 0 && (t.count < low || t.count >= high);
         TRY(passed ? csv_pass(&more, &t.csv) : csv_row(&more, &t.csv));
         if (more && !passed)
-            TRY(faults_take(&t.faults, take_share_row(&t, ids, seen, low, high)));
+            TRY(faults_take(&t.faults, take_own_row(&t, ids, seen, low, high)));
         t.count += more;
     }
     TRY(faults_status(&t.faults, file->name));

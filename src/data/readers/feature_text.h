@@ -18,7 +18,7 @@ consm_status feature_cell_add(struct cells *cells, const struct csv *c, int fiel
 consm_status feature_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file);
 
-/* The same in two steps, for a share of the rows: first what the table says about the list of
+/* The same in two steps, for some of the rows: first what the table says about the list of
  * nodes; then the cells of nodes low … high-1 of a known list, in order. */
 consm_status feature_text_nodes(struct node_ids *ids, struct wanted *wanted,
                                 const struct text_file *file);

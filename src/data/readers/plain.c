@@ -12,7 +12,7 @@
 #include "data/readers/matrix_market.h"
 #include "data/readers/node_text.h"
 #include "data/readers/plain_about.h"
-#include "data/readers/plain_share.h"
+#include "data/readers/plain_in_parts.h"
 #include "io/sha256.h"
 
 /* A Matrix Market file numbers its nodes from 1. */
@@ -152,8 +152,8 @@ static consm_status load_parts(struct dataset **out, const char *name, struct op
 {
     consm_status st = CONSM_OK;
     struct wanted *wanted = &reading->wanted;
-    if (reading->crew)
-        return plain_share_load(out, name, o->path, reading);
+    if (reading->partition)
+        return plain_in_parts_load(out, name, o->path, reading);
     struct dataset *d = NULL;
     struct text_file part[PARTS] = {{0}};
     struct sha256 sum;

@@ -37,9 +37,9 @@ static inline bool probe_has(const struct probe *p, const char *name)
 /* How to read a path. */
 struct reading_options {
     const char *labels, *features; /* files beside an edge list or a graph file, or NULL */
-    /* The processes that read it together, each a share (their number and swap); NULL: the whole is
-     * read. */
-    const struct partition *crew;
+    /* The processes that read it together, each its own rows (their number and swap; the reader
+     * decides the rows); NULL: the whole is read. */
+    const struct partition *partition;
     struct wanted wanted;
     enum repeat_rule duplicates;
 };
@@ -58,9 +58,9 @@ struct reader {
     /* Instead of load, if there are choices about columns; */
     consm_status (*load_with)(struct dataset **out, const char *path,
                               struct reading_options *reading);
-    bool parts;  /* files of labels and features may accompany it */
-    bool shares; /* it can be read in shares, or is in parts already */
-    bool whole;  /* it is read from disk as it is, not unpacked */
+    bool companions; /* files of labels and features may accompany it */
+    bool in_parts;   /* each of several processes can read its own rows */
+    bool whole;      /* it is read from disk as it is, not unpacked */
     consm_status (*save)(const struct dataset *d, const char *path); /* NULL: read-only */
 };
 

@@ -236,8 +236,8 @@ consm_status svmlight_rows(int64_t *rows, const struct text_file *file)
     return st;
 }
 
-consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
-                                 const struct partition *partition)
+consm_status svmlight_read_in_parts(struct csr **out, const struct text_file *file,
+                                    const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct svm_reader r;

@@ -13,10 +13,10 @@
  * "# features: F, first index: I" says otherwise; that line also gives the number of columns. */
 consm_status svmlight_read(struct csr **out, const struct text_file *file);
 
-/* The same with only the rows of the share; and the number of all rows. Every process reads all
+/* The same with only the partition's rows; and the number of all rows. Every process reads all
  * lines. */
-consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
-                                 const struct partition *partition);
+consm_status svmlight_read_in_parts(struct csr **out, const struct text_file *file,
+                                    const struct partition *partition);
 consm_status svmlight_rows(int64_t *rows, const struct text_file *file);
 
 /* Writes that line, and one line a row with target[r] (NULL: 0) in front. */

@@ -26,7 +26,7 @@ struct cells {
     int64_t rows;
     int32_t columns;
     float *value;  /* (rows, columns); NAN if the cell is odd */
-    float *spread; /* the block of value, if it is a share of a larger table; or NULL */
+    float *spread; /* the block of value, if it is a part of a larger table; or NULL */
     size_t used, capacity;
     struct names name; /* (columns) */
     uint8_t *kind;     /* (columns) of enum cell_kind, or NULL: CELLS_ANY */

@@ -67,8 +67,9 @@ consm_status recipe_learn(struct recipe **out, const struct cells *c, struct fau
 
 /* The same for a table whose rows are divided among processes; c has this one's rows. All call it,
  * and all learn the recipe of the whole table. Faults are those of the rows here. */
-consm_status recipe_learn_share(struct recipe **out, const struct cells *c, struct faults *faults,
-                                const char *file, const struct partition *partition);
+consm_status recipe_learn_in_parts(struct recipe **out, const struct cells *c,
+                                   struct faults *faults, const char *file,
+                                   const struct partition *partition);
 
 /* (rows, features) of a table; the caller frees it. The table must have the recipe's columns, in
  * any order; others are ignored. Unknown values are logged. */

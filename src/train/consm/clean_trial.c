@@ -94,7 +94,7 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
         heard.update = trial->learner.steps;
         heard.best_val = trial->learner.best;
         heard.backbone = trial->options.model->name;
-        heard.fraction = o->progress ? consm_share(s) : 0;
+        heard.fraction = o->progress ? consm_fraction(s) : 0;
         TRY(consm_save_leg(s, trial, updates, o->progress && o->progress(o->progress_ctx, &heard)));
     }
     TRY(consm_end_leg(s, t->session));

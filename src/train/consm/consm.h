@@ -556,7 +556,7 @@ void consm_settle_arm(struct session *s, struct train_arm *told);
 
 /* ---- how far it is (outlook.c) ------------------------------------- */
 
-double consm_share(const struct session *s); /* procedure.share */
+double consm_fraction(const struct session *s); /* procedure.fraction */
 
 /* Seconds of the phases after the choice of a backbone. */
 double consm_after_choice(const struct outlook *o, const struct config *c);

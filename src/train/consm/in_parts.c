@@ -11,7 +11,7 @@ static void *sparse_rows(const struct problem *problem, int64_t width)
     return mem_sparse_alloc((size_t)(problem->nodes * width), sizeof(float));
 }
 
-/* The share's rows of an array of all nodes. */
+/* The partition's rows of an array of all nodes. */
 static void copy_own(float *to, const float *from, const struct partition *partition, int64_t width)
 {
     int64_t first = partition->low * width;

@@ -38,7 +38,7 @@ static double rounds_left(const struct session *s)
     return outlook_rounds(&own->outlook, updates > 0 ? updates : 0, more);
 }
 
-double consm_share(const struct session *s)
+double consm_fraction(const struct session *s)
 {
     const struct consm *own = s->own;
     const struct outlook *o = &own->outlook;

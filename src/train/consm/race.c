@@ -82,8 +82,8 @@ void race_close(struct race *r)
 
 /* ---- one candidate ------------------------------------------------------- */
 
-/* The share of the run's time that has passed. */
-static double share_of(const struct race *r)
+/* The fraction of the run's time that has passed. */
+static double fraction_of(const struct race *r)
 {
     const struct config *c = &r->s->options.config;
     struct consm *own = r->s->own;
@@ -186,7 +186,7 @@ static consm_status report(struct race *r, struct trial *t, struct session *tria
     pthread_mutex_lock(&r->lock);
     t->course.done = heard->update = trial->learner.steps;
     heard->best_val = trial->learner.best;
-    heard->fraction = r->of->told = o->progress ? share_of(r) : 0;
+    heard->fraction = r->of->told = o->progress ? fraction_of(r) : 0;
     bool stop = o->progress && o->progress(o->progress_ctx, heard);
     r->stop = r->stop || stop;
     st = r->failure.code;

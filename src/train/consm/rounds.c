@@ -443,6 +443,6 @@ const struct procedure consm_procedure = {
     .take_choice = consm_take_choice,
     .close = consm_close,
     .coefficients = consm_coefficients,
-    .fraction = consm_share,
+    .fraction = consm_fraction,
     .predicts = consm_trees,
 };

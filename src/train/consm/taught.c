@@ -134,7 +134,7 @@ static consm_status mark_taught(int32_t *taught, const struct session *s)
         found[k] =
             find(tally + 2 * k, s->options.taught + k * TAUGHT_COLUMNS, table, count, p->classes);
     if (p->graph->partition)
-        TRY(share_sum(tally, 2 * rows, p->graph->partition));
+        TRY(partition_sum(tally, 2 * rows, p->graph->partition));
     for (int64_t k = 0; k < rows; k++) {
         const float *row = s->options.taught + k * TAUGHT_COLUMNS;
         bool only = tally[2 * k] == 0 && tally[2 * k + 1] == 1;

@@ -22,7 +22,7 @@ static consm_status share_kinds(struct recipe *r, const struct look *l,
     TRY(NEW(t, c->columns));
     for (int32_t i = 0; i < c->columns; i++)
         t[i] = learn_tally(l, i);
-    TRY(share_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, partition));
+    TRY(partition_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, partition));
     for (int32_t i = 0; i < c->columns; i++) {
         r->column[i].kind = learn_kind(&t[i], CELLS_ANY);
         int64_t blanks = t[i].missing - (r->column[i].kind == RECIPE_CATEGORY ? t[i].nones : 0);
@@ -62,15 +62,15 @@ static consm_status share_means(struct recipe *r, const struct look *l,
             else if (has_mean(column))
                 learn_numbers(&sum[i], &known[i], l, i);
         }
-        TRY(share_hand_on(sum, columns, partition, turn % partition->parts));
+        TRY(partition_hand_on(sum, columns, partition, turn % partition->parts));
     }
-    TRY(share_sum(known, columns, partition));
+    TRY(partition_sum(known, columns, partition));
     for (int32_t i = 0; i < columns; i++)
         if (has_mean(&r->column[i]))
             r->column[i].fill = known[i] > 0 ? sum[i] / (double)known[i] : 0;
     for (int32_t i = 0; i < columns; i++)
         near[i] = learn_near(l, i, &r->column[i]);
-    TRY(share_sum(near, columns, partition));
+    TRY(partition_sum(near, columns, partition));
     for (int32_t i = 0; i < columns; i++)
         learn_shift(&r->column[i], near[i], known[i]);
 done:
@@ -174,7 +174,7 @@ static consm_status tell_most(struct names *seen, struct value_count **value,
         qsort(mine, (size_t)count, sizeof *mine, learn_by_count);
     for (int64_t i = 0; i < count && i < RECIPE_VALUES; i++)
         TRY(pack(&p, &mine[i]));
-    TRY(share_tell(&came, got, p.bytes, (int64_t)p.used, partition));
+    TRY(partition_tell(&came, got, p.bytes, (int64_t)p.used, partition));
     TRY(unpack(seen, value, came, got[partition->parts]));
 done:
     mem_free(got);
@@ -194,7 +194,7 @@ static consm_status share_category(struct recipe_column *out, const struct look 
     TRY(learn_values(&seen[0], &value[0], &sums[1], &blanks, l, column));
     TRY(deal(&seen[1], &value[1], value[0], seen[0].count, partition));
     sums[0] = seen[1].count;
-    TRY(share_sum(sums, 2, partition));
+    TRY(partition_sum(sums, 2, partition));
     TRY(tell_most(&seen[2], &value[2], value[1], seen[1].count, partition));
     TRY(learn_keep(out, value[2], seen[2].count, sums[0], sums[1]));
 done:
@@ -205,8 +205,9 @@ done:
     return st;
 }
 
-consm_status recipe_learn_share(struct recipe **out, const struct cells *c, struct faults *faults,
-                                const char *file, const struct partition *partition)
+consm_status recipe_learn_in_parts(struct recipe **out, const struct cells *c,
+                                   struct faults *faults, const char *file,
+                                   const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct recipe *r = NULL;

@@ -1,9 +1,9 @@
-/* Reads a share of a plain set, in the order of plain.c; features are kept only once their owner is
+/* Reads a plain set in parts, in the order of plain.c; features are kept only once their owner is
  * known. */
-#include "data/readers/plain_share.h"
+#include "data/readers/plain_in_parts.h"
 
-#include "data/readers/edge_share.h"
-#include "data/readers/feature_share.h"
+#include "data/readers/edges_in_parts.h"
+#include "data/readers/features_in_parts.h"
 #include "data/readers/matrix_market.h"
 #include "data/readers/plain_about.h"
 #include "graph/partition.h"
@@ -26,7 +26,7 @@ static consm_status read_nodes(struct dataset *d, const struct plain_files *f, s
                         "%s: nodes.csv has feature columns too: expected only one of them",
                         f->features.name));
     if (f->features.data)
-        TRY(feature_share_nodes(ids, f->wanted, &f->features));
+        TRY(features_in_parts_nodes(ids, f->wanted, &f->features));
     if (f->labels.data)
         TRY(plain_labels_nodes(ids, f->wanted, &f->labels));
 done:
@@ -34,7 +34,7 @@ done:
 }
 
 static consm_status read_all(struct dataset *d, const struct plain_files *f,
-                             const struct partition *crew, struct node_ids *ids)
+                             const struct partition *partition, struct node_ids *ids)
 {
     consm_status st = CONSM_OK;
     struct classes classes = {0};
@@ -43,10 +43,10 @@ static consm_status read_all(struct dataset *d, const struct plain_files *f,
         TRY(plain_about_read(&about, &classes, &f->about));
     f->wanted->attributes = &about.attributes;
     TRY(read_nodes(d, f, ids, &classes));
-    TRY(edge_share_read(d, crew, ids, f->wanted, &f->edges));
+    TRY(edges_in_parts_read(d, partition, ids, f->wanted, &f->edges));
     TRY(plain_give_nodes(d, f, ids, &classes));
     if (f->features.data || d->features > 0)
-        TRY(feature_share_read(d, ids, f->wanted, &f->features, &f->nodes));
+        TRY(features_in_parts_read(d, ids, f->wanted, &f->features, &f->nodes));
     TRY(wanted_met(f->wanted, d->name));
     if (f->about.data)
         TRY(plain_about_give(d, &about, &f->about));
@@ -78,8 +78,8 @@ static void add_file(struct sha256 *sum, const struct file_map *map)
     }
 }
 
-consm_status plain_share_load(struct dataset **out, const char *name, char *const path[PLAIN_FILES],
-                              struct reading_options *reading)
+consm_status plain_in_parts_load(struct dataset **out, const char *name,
+                                 char *const path[PLAIN_FILES], struct reading_options *reading)
 {
     consm_status st = CONSM_OK;
     struct dataset *d = NULL;
@@ -105,10 +105,10 @@ consm_status plain_share_load(struct dataset **out, const char *name, char *cons
     TRY(dataset_new(&d, name));
     d->duplicates = reading->duplicates;
     sha256_hex(d->sha256, &sum);
-    TRY(share_same(reading->crew, "files", d->sha256));
+    TRY(partition_same(reading->partition, "files", d->sha256));
     TRY(read_all(
         d, &(struct plain_files){file[0], file[1], file[2], file[3], file[4], &reading->wanted},
-        reading->crew, &ids));
+        reading->partition, &ids));
     *out = d;
     d = NULL;
 done:

@@ -1,6 +1,7 @@
-/* The rows of a share: dense in globally indexed memory, made sparse if the whole table would be.
+/* The features of the own nodes: dense in globally indexed memory, made sparse if the whole table
+ * would be.
  */
-#include "data/readers/feature_share.h"
+#include "data/readers/features_in_parts.h"
 
 #include "data/readers/feature_file.h"
 #include "data/readers/feature_text.h"
@@ -22,8 +23,8 @@ done:
     return st;
 }
 
-consm_status feature_share_nodes(struct node_ids *ids, struct wanted *wanted,
-                                 const struct text_file *file)
+consm_status features_in_parts_nodes(struct node_ids *ids, struct wanted *wanted,
+                                     const struct text_file *file)
 {
     consm_status st = CONSM_OK;
     enum feature_kind kind;
@@ -50,8 +51,8 @@ done:
 /* ---- rows in memory ------------------------------------------------------ */
 
 /* Sums in row order: each process adds its rows in turn. */
-consm_status feature_share_measure(float *shift, float *scale, double *sum, const float *x,
-                                   int64_t n, int64_t f, const struct partition *partition)
+consm_status features_in_parts_measure(float *shift, float *scale, double *sum, const float *x,
+                                       int64_t n, int64_t f, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     int64_t rows = partition->high - partition->low;
@@ -60,12 +61,12 @@ consm_status feature_share_measure(float *shift, float *scale, double *sum, cons
     for (int turn = 0; turn < partition->parts; turn++) {
         if (turn == partition->part)
             columns_add(sum, x + partition->low * f, rows, f);
-        TRY(share_hand_on(sum, f, partition, turn));
+        TRY(partition_hand_on(sum, f, partition, turn));
     }
     for (int turn = 0; turn < partition->parts; turn++) {
         if (turn == partition->part)
             columns_add_squares(squares, sum, x + partition->low * f, rows, f, n);
-        TRY(share_hand_on(squares, f, partition, turn));
+        TRY(partition_hand_on(squares, f, partition, turn));
     }
     columns_settle(shift, scale, sum, squares, f, n);
 done:
@@ -80,12 +81,12 @@ static consm_status measure(double *sum, struct dataset *d, const float *x)
     TRY(NEW(d->measured, 2 * f));
     d->shift = d->measured;
     d->scale = d->measured + f;
-    TRY(feature_share_measure(d->measured, d->measured + f, sum, x, d->nodes, f, d->partition));
+    TRY(features_in_parts_measure(d->measured, d->measured + f, sum, x, d->nodes, f, d->partition));
 done:
     return st;
 }
 
-/* The rows of the share as a sparse matrix. */
+/* The own rows as a sparse matrix. */
 static consm_status make_sparse(struct dataset *d, const float *x)
 {
     consm_status st = CONSM_OK;
@@ -107,7 +108,7 @@ done:
     return st;
 }
 
-/* Takes ownership of the array (n, f), whose rows of the share are filled; sum (f): of the columns.
+/* Takes ownership of the array (n, f), whose own rows are filled; sum (f): of the columns.
  */
 static consm_status take_rows(struct dataset *d, float *x, double *sum)
 {
@@ -116,7 +117,7 @@ static consm_status take_rows(struct dataset *d, float *x, double *sum)
     int64_t f = d->features, filled = 0;
     for (int64_t k = partition->low * f; k < partition->high * f; k++)
         filled += x[k] != 0;
-    TRY(share_sum(&filled, 1, partition));
+    TRY(partition_sum(&filled, 1, partition));
     TRY(measure(sum, d, x));
     if (filled <= d->nodes * f / 3) { /* as in dataset_set_features() */
         TRY(make_sparse(d, x));
@@ -178,12 +179,12 @@ static consm_status take_cells(struct dataset *d, struct cells *c, const char *f
     struct faults *faults = NULL;
     double *sum = NULL;
     TRY(ZNEW(faults, 1));
-    TRY(recipe_learn_share(&d->recipe, c, faults, file, partition));
-    TRY(share_status(partition, faults_status(faults, file), partition->low));
+    TRY(recipe_learn_in_parts(&d->recipe, c, faults, file, partition));
+    TRY(partition_status(partition, faults_status(faults, file), partition->low));
     d->features = recipe_features(d->recipe);
     if (d->features > 0) {
         TRY(recipe_names(&d->feature_name, d->recipe));
-        TRY(feature_share_apply(&d->dense, d->recipe, c, d->nodes, partition, file));
+        TRY(features_in_parts_apply(&d->dense, d->recipe, c, d->nodes, partition, file));
         TRY(ZNEW(sum, d->features));
         TRY(measure(sum, d, d->dense));
     }
@@ -196,8 +197,9 @@ done:
     return st;
 }
 
-consm_status feature_share_apply(float **out, const struct recipe *r, const struct cells *c,
-                                 int64_t nodes, const struct partition *partition, const char *file)
+consm_status features_in_parts_apply(float **out, const struct recipe *r, const struct cells *c,
+                                     int64_t nodes, const struct partition *partition,
+                                     const char *file)
 {
     consm_status st = CONSM_OK;
     int64_t f = recipe_features(r);
@@ -208,7 +210,7 @@ consm_status feature_share_apply(float **out, const struct recipe *r, const stru
     st = recipe_apply(&rows, r, c, faults, file);
     if (st == CONSM_OK)
         st = faults_status(faults, file);
-    TRY(share_status(partition, st, partition->low));
+    TRY(partition_status(partition, st, partition->low));
     *out = mem_sparse_alloc((size_t)(nodes * f), sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
@@ -220,7 +222,7 @@ done:
     return st;
 }
 
-/* A row of cells for each node of the share. */
+/* A row of cells for each own node. */
 static consm_status read_table(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *features, const struct text_file *nodes)
 {
@@ -231,9 +233,9 @@ static consm_status read_table(struct dataset *d, struct node_ids *ids, struct w
     st = features->data
              ? feature_text_cells(&cells, ids, wanted, features, partition->low, partition->high)
              : node_text_cells(&cells, wanted, nodes, ids->count, partition->low, partition->high);
-    TRY(share_status(partition, st, partition->low));
+    TRY(partition_status(partition, st, partition->low));
     int64_t odds = (int64_t)(cells.odds + cells.exacts);
-    TRY(share_sum(&odds, 1, partition));
+    TRY(partition_sum(&odds, 1, partition));
     TRY(odds == 0 ? take_numbers(d, &cells) : take_cells(d, &cells, file->name));
 done:
     cells_free(&cells);
@@ -267,8 +269,8 @@ done:
     return st;
 }
 
-consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
-                                const struct text_file *features, const struct text_file *nodes)
+consm_status features_in_parts_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
+                                    const struct text_file *features, const struct text_file *nodes)
 {
     consm_status st = CONSM_OK;
     enum feature_kind kind = FEATURES_TEXT;
@@ -278,7 +280,7 @@ consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct 
         return read_table(d, ids, wanted, features, nodes);
     if (kind == FEATURES_NPY)
         return read_npy(d, features);
-    TRY(svmlight_read_share(&d->sparse, features, d->partition));
+    TRY(svmlight_read_in_parts(&d->sparse, features, d->partition));
     d->features = d->sparse->cols;
 done:
     return st;

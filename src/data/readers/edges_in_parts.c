@@ -1,4 +1,4 @@
-/* Reads a share of an edge list, in two passes over the file. */
+/* Reads an edge list in parts, in two passes over the file. */
 
 /*
  * First every process counts how often its blocks name each node; the sums decide who owns which
@@ -6,7 +6,7 @@
  * reads block turn·P + p, so that they arrive in file order, which decides the weight of a repeated
  * edge.
  */
-#include "data/readers/edge_share.h"
+#include "data/readers/edges_in_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 struct sharing {
     struct dataset *d;
-    const struct partition *crew; /* and then, with rows, d->share */
+    const struct partition *partition; /* with rows once they are known: d->partition */
     struct edge_reader *reader;
     struct node_ids *ids;
     int64_t n, blocks;
@@ -59,9 +59,9 @@ static consm_status meet(struct sharing *s, char *text, size_t bytes)
     consm_status st = CONSM_OK;
     void *all = NULL;
     int64_t *got = NULL, index;
-    TRY(NEW(got, s->crew->parts + 1));
-    TRY(share_tell(&all, got, text, (int64_t)bytes, s->crew));
-    const char *at = all, *end = at + got[s->crew->parts];
+    TRY(NEW(got, s->partition->parts + 1));
+    TRY(partition_tell(&all, got, text, (int64_t)bytes, s->partition));
+    const char *at = all, *end = at + got[s->partition->parts];
     while (at < end) {
         size_t length = strlen(at);
         TRY(names_add(&index, &s->ids->names, at, length));
@@ -76,11 +76,11 @@ done:
 static consm_status find_nodes(struct sharing *s)
 {
     consm_status st = CONSM_OK, fault = CONSM_OK;
-    const struct partition *crew = s->crew;
-    int64_t block = crew->part, place = 0;
+    const struct partition *partition = s->partition;
+    int64_t block = partition->part, place = 0;
     char *text = NULL;
     size_t bytes;
-    for (; block - crew->part < s->blocks; block += crew->parts) {
+    for (; block - partition->part < s->blocks; block += partition->parts) {
         bytes = 0;
         if (block < s->blocks && fault == CONSM_OK) {
             fault = list_new(&text, &bytes, s, block);
@@ -90,7 +90,7 @@ static consm_status find_nodes(struct sharing *s)
         mem_free(text);
         text = NULL;
     }
-    TRY(share_status(crew, fault, place));
+    TRY(partition_status(partition, fault, place));
     TRY(node_ids_from_names(s->ids, NULL, NULL, 0));
     s->ids->expected = "a node of the edges";
 done:
@@ -120,13 +120,13 @@ static consm_status count_block(struct sharing *s, int64_t block)
 static consm_status count_ends(struct sharing *s)
 {
     consm_status st = CONSM_OK;
-    const struct partition *crew = s->crew;
-    int64_t block = crew->part;
+    const struct partition *partition = s->partition;
+    int64_t block = partition->part;
     TRY(ZNEW(s->named, s->n + 2));
-    for (; block < s->blocks && st == CONSM_OK; block += crew->parts)
+    for (; block < s->blocks && st == CONSM_OK; block += partition->parts)
         st = count_block(s, block);
-    TRY(share_status(crew, st, block));
-    TRY(share_sum(s->named, s->n + 2, crew));
+    TRY(partition_status(partition, st, block));
+    TRY(partition_sum(s->named, s->n + 2, partition));
     s->d->edges = s->named[s->n];
 done:
     return st;
@@ -138,7 +138,7 @@ static consm_status settle_rows(struct sharing *s)
     consm_status st = CONSM_OK;
     int64_t *weight = NULL, *cut = NULL;
     struct dataset *d = s->d;
-    int parts = s->crew->parts, part = s->crew->part;
+    int parts = s->partition->parts, part = s->partition->part;
     TRY(NEW(weight, s->n + 1));
     TRY(NEW(cut, parts + 1));
     weight[0] = 0;
@@ -146,12 +146,12 @@ static consm_status settle_rows(struct sharing *s)
         weight[i + 1] = weight[i] + s->named[i] + 1;
     cut_rows(cut, weight, s->n, parts);
     TRY(NEW(d->partition, 1));
-    *d->partition = *s->crew;
+    *d->partition = *s->partition;
     d->partition->low = cut[part];
     d->partition->high = cut[part + 1];
     d->partition->cut = cut;
     cut = NULL;
-    s->crew = d->partition;
+    s->partition = d->partition;
 done:
     mem_free(weight);
     mem_free(cut);
@@ -161,13 +161,13 @@ done:
 static consm_status make_room(struct sharing *s, bool weighted)
 {
     consm_status st = CONSM_OK;
-    int64_t rows = s->crew->high - s->crew->low;
+    int64_t rows = s->partition->high - s->partition->low;
     TRY(NEW(s->start, rows + 1));
     TRY(NEW(s->fill, rows));
     s->start[0] = 0;
     for (int64_t r = 0; r < rows; r++) {
         s->fill[r] = s->start[r];
-        s->start[r + 1] = s->start[r] + s->named[s->crew->low + r];
+        s->start[r + 1] = s->start[r] + s->named[s->partition->low + r];
     }
     TRY(NEW(s->col, s->start[rows]));
     if (weighted)
@@ -196,7 +196,7 @@ static consm_status sort_block(struct entry **out, int64_t *send, const struct s
                                const struct edge_block *b)
 {
     consm_status st = CONSM_OK;
-    const struct partition *partition = s->crew;
+    const struct partition *partition = s->partition;
     int64_t *next = NULL;
     memset(send, 0, (size_t)(partition->parts + 1) * sizeof *send);
     for (int64_t e = 0; e < b->count; e++)
@@ -221,7 +221,7 @@ done:
 static consm_status keep(struct sharing *s, const struct entry *came, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        int64_t r = came[i].row - s->crew->low;
+        int64_t r = came[i].row - s->partition->low;
         if (s->fill[r] == s->start[r + 1])
             return status_fail(CONSM_EIO, "%s: changed while it was being read", s->d->name);
         if (s->val)
@@ -236,15 +236,15 @@ static consm_status take_turn(struct sharing *s, int64_t block)
     consm_status st = CONSM_OK;
     struct edge_block b = {0};
     struct entry *entry = NULL;
-    int64_t *send = NULL, *got, places = s->crew->parts + 1;
+    int64_t *send = NULL, *got, places = s->partition->parts + 1;
     void *came = NULL;
     TRY(NEW(send, 2 * places));
     got = send + places;
     if (block < s->blocks)
         TRY(edge_blocks_read(&b, s->reader, block));
     TRY(sort_block(&entry, send, s, &b));
-    TRY(s->crew->swap(&came, got, entry, send, sizeof *entry));
-    TRY(keep(s, came, got[s->crew->parts]));
+    TRY(s->partition->swap(&came, got, entry, send, sizeof *entry));
+    TRY(keep(s, came, got[s->partition->parts]));
 done:
     mem_free(send);
     mem_free(entry);
@@ -284,7 +284,7 @@ static int64_t clean_row(struct sharing *s, int64_t r, uint64_t *key, float *val
         }
         while (end < count && (int32_t)(key[end] >> 32) == col)
             end++;
-        s->differ += !same && col > s->crew->low + r;
+        s->differ += !same && col > s->partition->low + r;
         s->col[begin + kept] = col;
         if (s->val)
             s->val[begin + kept] = end > k + 1 && s->d->duplicates == DUPLICATES_MEAN
@@ -300,7 +300,7 @@ static consm_status clean_rows(struct sharing *s)
     consm_status st = CONSM_OK;
     uint64_t *key = NULL;
     float *value = NULL;
-    int64_t rows = s->crew->high - s->crew->low, most = 0;
+    int64_t rows = s->partition->high - s->partition->low, most = 0;
     for (int64_t r = 0; r < rows; r++) {
         int64_t length = s->start[r + 1] - s->start[r];
         most = length > most ? length : most;
@@ -322,7 +322,7 @@ done:
 static consm_status place_rows(struct sharing *s)
 {
     consm_status st = CONSM_OK;
-    const struct partition *partition = s->crew;
+    const struct partition *partition = s->partition;
     struct csr *a;
     int64_t *start;
     TRY(ZNEW(start, s->n + 1));
@@ -341,11 +341,12 @@ done:
     return st;
 }
 
-consm_status edge_share_read(struct dataset *d, const struct partition *crew, struct node_ids *ids,
-                             struct wanted *wanted, const struct text_file *file)
+consm_status edges_in_parts_read(struct dataset *d, const struct partition *partition,
+                                 struct node_ids *ids, struct wanted *wanted,
+                                 const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct sharing s = {.d = d, .crew = crew, .ids = ids};
+    struct sharing s = {.d = d, .partition = partition, .ids = ids};
     TRY(edge_blocks_new(&s.reader, ids, wanted, file));
     edge_blocks_about(d, s.reader);
     s.blocks = edge_blocks_count(s.reader);
@@ -359,12 +360,13 @@ consm_status edge_share_read(struct dataset *d, const struct partition *crew, st
     TRY(make_room(&s, edge_blocks_weighted(s.reader)));
     mem_free(s.named);
     s.named = NULL;
-    for (int64_t block = crew->part; block - crew->part < s.blocks; block += crew->parts)
+    for (int64_t block = partition->part; block - partition->part < s.blocks;
+         block += partition->parts)
         TRY(take_turn(&s, block));
     TRY(clean_rows(&s));
-    TRY(share_sum(&s.differ, 1, crew));
+    TRY(partition_sum(&s.differ, 1, partition));
     TRY(dataset_refuse_duplicates(d, s.differ));
-    if (crew->part == 0)
+    if (partition->part == 0)
         dataset_say_duplicates(d, s.differ);
     TRY(place_rows(&s));
 done:

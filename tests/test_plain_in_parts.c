@@ -1,4 +1,4 @@
-/* A plain folder read in shares: with any number of processes, together they have what one reader
+/* A plain folder read in parts: with any number of processes, together they have what one reader
  * of the whole has, to the bit, and all report the same fault. The processes are threads. */
 #include "datasets.h"
 #include "failing_memory.h"
@@ -58,15 +58,15 @@ static void *load(void *arg)
 {
     struct process *p = arg;
     me = p->number;
-    struct partition crew = {.parts = processes, .part = me, .swap = swap};
-    p->reading.crew = &crew;
+    struct partition partition = {.parts = processes, .part = me, .swap = swap};
+    p->reading.partition = &partition;
     p->status = data_load_with(&p->d, p->path, NULL, &p->reading);
     snprintf(p->message, sizeof p->message, "%s", p->status < 0 ? consm_errmsg() : "");
     return NULL;
 }
 
-static void load_shares(struct process *process, int count, const char *path,
-                        struct reading_options reading)
+static void load_in_parts(struct process *process, int count, const char *path,
+                          struct reading_options reading)
 {
     pthread_t thread[MOST];
     processes = count;
@@ -82,7 +82,7 @@ static void load_shares(struct process *process, int count, const char *path,
 
 /* ---- as the whole -------------------------------------------------------- */
 
-/* Rows of a matrix of which a share is there. */
+/* Rows of a matrix of which some are there. */
 static void same_rows(const struct csr *part, const struct csr *whole, const struct partition *s)
 {
     assert_int_equal(part->nnz, whole->nnz);
@@ -110,18 +110,18 @@ static void same_recipe(const struct recipe *a, const struct recipe *b)
     }
 }
 
-static void same_columns(const struct dataset *share, const struct dataset *whole)
+static void same_columns(const struct dataset *part, const struct dataset *whole)
 {
     int64_t f = whole->features;
     float shift[256], scale[256];
     assert_true(f <= 256);
     OK(columns_measure(shift, scale, whole->dense, whole->nodes, f));
-    assert_memory_equal(share->shift, shift, (size_t)f * sizeof *shift);
-    assert_memory_equal(share->scale, scale, (size_t)f * sizeof *scale);
+    assert_memory_equal(part->shift, shift, (size_t)f * sizeof *shift);
+    assert_memory_equal(part->scale, scale, (size_t)f * sizeof *scale);
 }
 
-static void same_share(const struct dataset *d, const struct dataset *whole,
-                       const struct csr *graph)
+static void same_in_parts(const struct dataset *d, const struct dataset *whole,
+                          const struct csr *graph)
 {
     const struct partition *s = d->partition;
     int64_t n = whole->nodes, f = whole->features;
@@ -165,13 +165,13 @@ static void compare(const char *path, struct reading_options reading)
     OK(dataset_graph(&graph, whole, NULL));
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         int64_t next = 0;
-        load_shares(process, counts[k], path, reading);
+        load_in_parts(process, counts[k], path, reading);
         for (int p = 0; p < counts[k]; p++) {
             if (process[p].status < 0)
                 fail_msg("%d of %d: %s", p, counts[k], process[p].message);
             assert_int_equal(process[p].d->partition->low, next);
             next = process[p].d->partition->high;
-            same_share(process[p].d, whole, graph);
+            same_in_parts(process[p].d, whole, graph);
             dataset_free(process[p].d);
         }
         assert_int_equal(next, whole->nodes);
@@ -252,7 +252,7 @@ static void write_nodes(const char *name, const char *ids, int n, int features, 
 static void all_say(const char *path, consm_status status, const char *text)
 {
     struct process process[MOST];
-    load_shares(process, 3, path, (struct reading_options){0});
+    load_in_parts(process, 3, path, (struct reading_options){0});
     for (int p = 0; p < 3; p++)
         if (process[p].status != status || !strstr(process[p].message, text) || process[p].d)
             fail_msg("process %d: %d \"%s\", expected %d with \"%s\"", p, process[p].status,
@@ -553,7 +553,7 @@ static void bad_rows(void **state)
     all_say(in_scratch("rows"), CONSM_EFORMAT, "features.csv: line 3: found 1 column");
 }
 
-/* For any content: shares are refused if the whole is, and otherwise are equal. */
+/* For any content: parts are refused if the whole is, and otherwise are equal. */
 static void damaged(void **state)
 {
     (void)state;
@@ -576,10 +576,10 @@ static void damaged(void **state)
         write_text("damaged/edges.csv", text[0]);
         write_text("damaged/nodes.csv", text[1]);
         consm_status st = data_load_path(&whole, in_scratch("damaged"), NULL);
-        load_shares(process, 3, in_scratch("damaged"), none);
+        load_in_parts(process, 3, in_scratch("damaged"), none);
         for (int p = 0; p < 3; p++) {
             if ((process[p].status < 0) != (st < 0))
-                fail_msg("whole: %d, share: %s; of\n%s\n%s", st, process[p].message, text[0],
+                fail_msg("whole: %d, in parts: %s; of\n%s\n%s", st, process[p].message, text[0],
                          text[1]);
             dataset_free(process[p].d);
         }
@@ -596,8 +596,8 @@ static void damaged(void **state)
 
 static consm_status load_alone(const char *path, const char *labels)
 {
-    struct partition crew = {.parts = 1, .swap = swap};
-    struct reading_options reading = {.labels = labels, .crew = &crew};
+    struct partition partition = {.parts = 1, .swap = swap};
+    struct reading_options reading = {.labels = labels, .partition = &partition};
     struct dataset *d;
     consm_status st = data_load_with(&d, path, NULL, &reading);
     dataset_free(d);
