@@ -127,7 +127,9 @@ enum consm_log_level { CONSM_LOG_INFO = 0, CONSM_LOG_WARN = 1 };
 
 typedef void (*consm_log_fn)(void *ctx, enum consm_log_level level, const char *message);
 
-/* Sends the library's messages to fn. By default (NULL) they go nowhere. */
+/* Sends the library's messages to fn. By default (NULL) they go nowhere. Call it before other
+ * threads use the library. fn is called on the thread that has something to say, so if several work
+ * at once it must be safe to call from all of them. */
 CONSM_API void consm_set_log(consm_log_fn fn, void *ctx);
 
 /* ---- datasets ------------------------------------------------------------ */
@@ -149,7 +151,7 @@ struct consm_open_options {
     const char *labels, *features; /* more files, if the path is an edge list or a graph file */
     /* Names of columns in the path's tables; NULL: their usual names. ignore is a list, "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
-    /* For a plain folder or an edge list: each process that mpirun started reads only a share of
+    /* For a plain folder or an edge list: each process that mpirun started reads only a part of
      * the edges and features (docs/how-to/distributed.md). Every process must make this call. */
     bool in_parts;
     const char *source_column, *target_column; /* of an edge list; NULL: their usual names */
