@@ -149,7 +149,7 @@ static void same_entries(struct csr *mine, struct csr *all, int64_t low, int64_t
                         (size_t)(to - from) * sizeof *all->t_entry);
 }
 
-static struct partition share_of(int process)
+static struct partition partition_of(int process)
 {
     return (struct partition){.low = cuts[process],
                               .high = cuts[process + 1],
@@ -239,7 +239,7 @@ static void *compare_views(void *arg)
     struct csr part = *p->graph;
     struct views *views;
     me = p->number;
-    struct partition partition = share_of(me);
+    struct partition partition = partition_of(me);
     part.partition = &partition;
     part.t = NULL;
     OK(views_new(&views, &part));
@@ -296,7 +296,7 @@ static void *compare_words(void *arg)
     static const int64_t column_cut[] = {0, 2, 5};
     struct csr part = *p->graph, *even, *whole;
     me = p->number;
-    struct partition partition = share_of(me), columns = partition;
+    struct partition partition = partition_of(me), columns = partition;
     columns.cut = column_cut;
     columns.low = column_cut[me];
     columns.high = column_cut[me + 1];
@@ -322,7 +322,7 @@ static void *compare_words(void *arg)
 }
 
 /* Sparse features and their transpose, which is divided by columns. */
-static void shares_of_features(void **state)
+static void parts_of_features(void **state)
 {
     (void)state;
     pthread_barrier_init(&meeting, NULL, 2);
@@ -346,9 +346,9 @@ static void *compare_structure(void *arg)
     struct csr part = *p->graph;
     float mine[6 * F], all[6 * F];
     me = p->number;
-    struct partition partition = share_of(me);
+    struct partition partition = partition_of(me);
     part.partition = &partition;
-    OK(structural_in_parts(mine, &part, key));
+    OK(structural_features(mine, &part, key));
     OK(structural_features(all, p->graph, key));
     assert_memory_equal(mine + partition.low * F, all + partition.low * F,
                         (size_t)((partition.high - partition.low) * F) * sizeof *all);
@@ -356,7 +356,7 @@ static void *compare_structure(void *arg)
 }
 
 /* Structural features, if there are no others. */
-static void shares_of_structure(void **state)
+static void parts_of_structure(void **state)
 {
     (void)state;
     struct dataset *d = sample(false);
@@ -502,10 +502,10 @@ static void strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),         cmocka_unit_test(shares_of_views),
-        cmocka_unit_test(shares_of_features), cmocka_unit_test(shares_of_structure),
-        cmocka_unit_test(cuts_at_borders),    cmocka_unit_test(forged_starts),
-        cmocka_unit_test(forged_rows),        cmocka_unit_test(strangers),
+        cmocka_unit_test(comes_back),        cmocka_unit_test(shares_of_views),
+        cmocka_unit_test(parts_of_features), cmocka_unit_test(parts_of_structure),
+        cmocka_unit_test(cuts_at_borders),   cmocka_unit_test(forged_starts),
+        cmocka_unit_test(forged_rows),       cmocka_unit_test(strangers),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -8,14 +8,12 @@
 #include "data/readers/features_in_parts.h"
 #include "data/table/names.h"
 #include "data/table/recipe.h"
+#include "graph/partition.h"
 
 void matched_free(struct matched *m, const struct prepared *p)
 {
     csr_free(m->sparse);
-    if (m->dense && p->data->partition)
-        mem_sparse_free(m->dense);
-    else
-        mem_free(m->dense);
+    partition_room_free(p->data->partition, m->dense);
     prepare_structural_free(m->structural, p);
 }
 
@@ -58,10 +56,8 @@ static consm_status pick_dense(float **out, const struct dataset *d, const int64
                                int64_t count)
 {
     consm_status st = CONSM_OK;
-    int64_t low = d->partition ? d->partition->low : 0,
-            high = d->partition ? d->partition->high : d->nodes;
-    size_t cells = (size_t)(d->nodes * count);
-    *out = d->partition ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
+    int64_t low = partition_low(d->partition), high = partition_high(d->partition, d->nodes);
+    *out = partition_room(d->partition, d->nodes * count, sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
     for (int64_t i = low; i < high; i++)
@@ -137,8 +133,7 @@ done:
 static consm_status cells_of(struct cells *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    int64_t index, low = d->partition ? d->partition->low : 0,
-                   high = d->partition ? d->partition->high : d->nodes;
+    int64_t index, low = partition_low(d->partition), high = partition_high(d->partition, d->nodes);
     out->rows = high - low;
     out->columns = (int32_t)d->features;
     for (int64_t k = 0; k < d->features; k++)

@@ -37,8 +37,8 @@ static consm_status prediction_new(struct consm_prediction **out, const float *l
     TRY(ZNEW(p, 1));
     p->nodes = nodes;
     p->classes = classes;
-    p->own_low = partition ? partition->low : 0;
-    p->own_high = partition ? partition->high : nodes;
+    p->own_low = partition_low(partition);
+    p->own_high = partition_high(partition, nodes);
     TRY(NEW(p->label, nodes));
     TRY(NEW(p->confidence, nodes));
     TRY(ZNEW(p->probability, nodes * classes));

@@ -2,6 +2,7 @@
 #include "app/prepare.h"
 
 #include "data/readers/features_in_parts.h"
+#include "graph/partition.h"
 #include "graph/structural.h"
 
 consm_status prepare_keys(uint64_t **out, const struct dataset *d)
@@ -17,23 +18,18 @@ done:
 
 void prepare_structural_free(float *structural, const struct prepared *p)
 {
-    if (structural && p->partition)
-        mem_sparse_free(structural);
-    else
-        mem_free(structural);
+    partition_room_free(p->partition, structural);
 }
 
 consm_status prepare_structural(float **out, const struct prepared *p)
 {
     consm_status st = CONSM_OK;
     uint64_t *key = NULL;
-    size_t cells = (size_t)(p->data->nodes * STRUCTURAL_FEATURES);
-    *out = p->partition ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
+    *out = partition_room(p->partition, p->data->nodes * STRUCTURAL_FEATURES, sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
     TRY(prepare_keys(&key, p->data));
-    TRY(p->partition ? structural_in_parts(*out, p->graph, key)
-                     : structural_features(*out, p->graph, key));
+    TRY(structural_features(*out, p->graph, key));
 done:
     mem_free(key);
     if (st < 0) {

@@ -272,7 +272,7 @@ consm_status dataset_take_cells(struct dataset *d, struct cells *cells, struct f
     consm_status st = CONSM_OK;
     struct recipe *r = NULL;
     float *dense = NULL;
-    TRY(recipe_learn(&r, cells, faults, file));
+    TRY(recipe_learn(&r, cells, faults, file, NULL));
     if (faults->count > 0)
         goto done;
     if (cells->odds == 0 && cells->exacts == 0 && !cells->kind) {

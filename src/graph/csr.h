@@ -44,14 +44,22 @@ struct csr {
     uint64_t version; /* how often its entries were rewritten: csr_touch() */
 };
 
-/* The rows that are here: low … high-1. A single process has all of them. */
+/* The rows that are here: low … high-1. A single process (NULL) has all of them. */
+static inline int64_t partition_low(const struct partition *p)
+{
+    return p ? p->low : 0;
+}
+static inline int64_t partition_high(const struct partition *p, int64_t rows)
+{
+    return p ? p->high : rows;
+}
 static inline int64_t csr_low(const struct csr *a)
 {
-    return a->partition ? a->partition->low : 0;
+    return partition_low(a->partition);
 }
 static inline int64_t csr_high(const struct csr *a)
 {
-    return a->partition ? a->partition->high : a->rows;
+    return partition_high(a->partition, a->rows);
 }
 
 /* A row of a matrix, wherever it is stored. */

@@ -8,8 +8,7 @@
 /* A matrix of a's shape with values and room for `entries` entries. */
 static consm_status make(struct csr **out, const struct csr *a, int64_t entries)
 {
-    return a->partition ? partition_csr(out, a->partition, a->rows, a->cols, entries, true)
-                        : csr_new(out, a->rows, a->cols, entries, true);
+    return partition_csr(out, a->partition, a->rows, a->cols, entries, true);
 }
 
 static void put(struct csr *b, int64_t *at, int64_t column, float value)

@@ -11,6 +11,8 @@ consm_status partition_csr(struct csr **out, const struct partition *partition, 
     consm_status st = CONSM_OK;
     struct csr *b;
     *out = NULL;
+    if (!partition)
+        return csr_new(out, rows, cols, nnz, weighted);
     TRY(ZNEW(b, 1));
     b->rows = rows;
     b->cols = cols;

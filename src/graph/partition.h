@@ -6,10 +6,18 @@
 
 #include "graph/csr.h"
 
-/* A matrix with room for the entries of the partition's rows; start zeroed, val NULL unless
- * weighted. */
+/* A matrix with room for the entries of the partition's rows, or of all rows without a partition;
+ * start zeroed, val NULL unless weighted. */
 consm_status partition_csr(struct csr **out, const struct partition *partition, int64_t rows,
                            int64_t cols, int64_t nnz, bool weighted);
+
+/* Uninitialised memory for an array with items for every row: sparse memory (alloc.h) if a
+ * partition fills only its own. */
+void *partition_room(const struct partition *partition, int64_t count, size_t size);
+void partition_room_free(const struct partition *partition, void *room);
+
+/* Copies the partition's rows of an array (rows, width) to the same place in another. */
+void partition_copy(float *to, const float *from, const struct partition *partition, int64_t width);
 
 /* Rows of other processes that this process reads on the host. Arrays are indexed by global row
  * numbers. */
@@ -29,6 +37,8 @@ void row_halo_free(struct row_halo *h);
 consm_status row_halo_fetch(const struct row_halo *h, void *array, size_t bytes);
 consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const int64_t *start,
                                     size_t bytes);
+/* Copies the own rows of an array (rows, width), then fetches those of the halo. */
+consm_status row_halo_fill(const struct row_halo *h, float *to, const float *from, int64_t width);
 
 /* Sends every process's records of `bytes` each to all, in process order; the caller frees *out
  * (*count). */
@@ -55,11 +65,12 @@ consm_status partition_of_lengths(struct csr **out, const struct partition *part
                                   int64_t *start, int64_t rows, int64_t cols, bool weighted);
 
 /* Adds up an array over all processes, element by element; each gets the sums. Like the two below
- * it uses only the partition's processes and their swap. */
+ * it uses only the partition's processes and their swap. A single process (NULL) has the sums. */
 consm_status partition_sum(int64_t *sum, int64_t count, const struct partition *partition);
 
 /* Running sums in row order over all processes: process `turn` has added its own and passes them to
- * the next; the last sends them to all. Call it for every turn. */
+ * the next; the last sends them to all. Call it for every turn. A single process (NULL) has them.
+ */
 consm_status partition_hand_on(double *sum, int64_t count, const struct partition *partition,
                                int turn);
 

@@ -4,6 +4,25 @@
 
 #include <string.h>
 
+void *partition_room(const struct partition *partition, int64_t count, size_t size)
+{
+    return partition ? mem_sparse_alloc((size_t)count, size) : mem_alloc((size_t)count, size);
+}
+
+void partition_room_free(const struct partition *partition, void *room)
+{
+    if (partition)
+        mem_sparse_free(room);
+    else
+        mem_free(room);
+}
+
+void partition_copy(float *to, const float *from, const struct partition *partition, int64_t width)
+{
+    int64_t first = partition->low * width;
+    memcpy(to + first, from + first, (size_t)(partition->high * width - first) * sizeof *to);
+}
+
 consm_status row_halo_new(struct row_halo **out, const struct partition *partition,
                           const uint8_t *wanted)
 {
@@ -117,6 +136,12 @@ consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const
                                     size_t bytes)
 {
     return fetch(h, array, &(struct stretch){start, bytes});
+}
+
+consm_status row_halo_fill(const struct row_halo *h, float *to, const float *from, int64_t width)
+{
+    partition_copy(to, from, h->partition, width);
+    return row_halo_fetch(h, to, (size_t)width * sizeof *to);
 }
 
 consm_status partition_all(void **out, int64_t *count, const struct partition *partition,

@@ -7,6 +7,8 @@
 consm_status partition_sum(int64_t *sum, int64_t count, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
+    if (!partition)
+        return CONSM_OK;
     int64_t parts = partition->parts, *send = NULL, *got, *all = NULL;
     void *came = NULL, *sums = NULL;
     TRY(NEW(send, 2 * (parts + 1)));
@@ -85,6 +87,8 @@ consm_status partition_hand_on(double *sum, int64_t count, const struct partitio
                                int turn)
 {
     consm_status st = CONSM_OK;
+    if (!partition)
+        return CONSM_OK;
     bool mine = turn == partition->part, last = turn == partition->parts - 1;
     int64_t bytes = count * (int64_t)sizeof *sum, *got = NULL;
     void *next = NULL;

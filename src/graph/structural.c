@@ -2,6 +2,7 @@
 #include "graph/structural.h"
 
 #include "base/rng.h"
+#include "graph/partition.h"
 #include <math.h>
 #include <string.h>
 
@@ -87,116 +88,31 @@ static void begin(float *out, float *now, const struct csr *graph, const uint64_
 consm_status structural_features(float *out, const struct csr *graph, const uint64_t *key)
 {
     consm_status st = CONSM_OK;
-    int64_t n = graph->rows;
-    float *now = NULL, *next = NULL;
-    TRY(NEW(now, n * W));
-    TRY(NEW(next, n * W));
-    begin(out, now, graph, key, 0, n);
-    for (int step = 0; step < STRUCTURAL_STEPS; step++) {
-        walk(next, now, graph, 0, n);
-        add_step(out, next, 0, n);
-        float *swap = now;
-        now = next;
-        next = swap;
-    }
-done:
-    mem_free(now);
-    mem_free(next);
-    return st;
-}
-
-/* ---- of a partition ---------------------------------------------------------- */
-
-/* Rows of other processes that this process's edges name, and own rows that others name. */
-struct halo {
-    const struct partition *partition;
-    int64_t *need, *give, *came; /* (parts+1 each) ranges by process */
-    int32_t *row;                /* (need[parts]) ascending */
-    void *theirs;                /* (give[parts]) of int32_t */
-};
-
-static void halo_free(struct halo *h)
-{
-    mem_free(h->need);
-    mem_free(h->row);
-    mem_free(h->theirs);
-}
-
-static consm_status halo_find(struct halo *h, const struct csr *graph)
-{
-    consm_status st = CONSM_OK;
     const struct partition *partition = graph->partition;
-    int64_t places = partition->parts + 1, count = 0;
-    bool *seen = NULL;
-    *h = (struct halo){.partition = partition};
-    TRY(ZNEW(h->need, 3 * places));
-    h->give = h->need + places;
-    h->came = h->give + places;
-    TRY(ZNEW(seen, graph->rows));
-    for (int64_t k = graph->start[partition->low]; k < graph->start[partition->high]; k++)
-        seen[graph->col[k]] = true;
-    memset(seen + partition->low, 0, (size_t)(partition->high - partition->low) * sizeof *seen);
-    for (int64_t i = 0; i < graph->rows; i++)
-        count += seen[i];
-    TRY(NEW(h->row, count + 1));
-    count = 0;
-    for (int p = 0; p < partition->parts; p++) {
-        for (int64_t i = partition->cut[p]; i < partition->cut[p + 1]; i++)
-            if (seen[i])
-                h->row[count++] = (int32_t)i;
-        h->need[p + 1] = count;
-    }
-    TRY(partition->swap(&h->theirs, h->give, h->row, h->need, sizeof *h->row));
-done:
-    mem_free(seen);
-    return st;
-}
-
-/* Fetches rows of others from the processes that just computed them. */
-static consm_status halo_fetch(float *now, struct halo *h)
-{
-    consm_status st = CONSM_OK;
-    int parts = h->partition->parts;
-    const int32_t *wanted = h->theirs;
-    float *packed = NULL;
-    void *rows = NULL;
-    TRY(NEW(packed, (h->give[parts] + 1) * W));
-    for (int64_t k = 0; k < h->give[parts]; k++)
-        memcpy(packed + k * W, now + (int64_t)wanted[k] * W, W * sizeof *now);
-    TRY(h->partition->swap(&rows, h->came, packed, h->give, W * sizeof *now));
-    for (int64_t k = 0; k < h->need[parts]; k++)
-        memcpy(now + (int64_t)h->row[k] * W, (const float *)rows + k * W, W * sizeof *now);
-done:
-    mem_free(packed);
-    mem_free(rows);
-    return st;
-}
-
-consm_status structural_in_parts(float *out, const struct csr *graph, const uint64_t *key)
-{
-    consm_status st = CONSM_OK;
-    int64_t low = graph->partition->low, high = graph->partition->high;
-    struct halo halo = {0};
-    float *now = mem_sparse_alloc((size_t)(graph->rows * W), sizeof *now);
-    float *next = mem_sparse_alloc((size_t)(graph->rows * W), sizeof *next);
+    int64_t low = csr_low(graph), high = csr_high(graph), cells = graph->rows * W;
+    struct row_halo *halo = NULL;
+    float *now = partition_room(partition, cells, sizeof *now);
+    float *next = partition_room(partition, cells, sizeof *next);
     if (!now || !next)
         TRY(CONSM_ENOMEM);
-    TRY(halo_find(&halo, graph));
     begin(out, now, graph, key, low, high);
-    for (int64_t k = 0; k < halo.need[graph->partition->parts]; k++)
-        draw(now + (int64_t)halo.row[k] * W, key[halo.row[k]]);
+    if (partition) {
+        TRY(partition_neighbours(&halo, graph));
+        for (int64_t k = 0; k < halo->asks[partition->parts]; k++)
+            draw(now + (int64_t)halo->ask[k] * W, key[halo->ask[k]]);
+    }
     for (int step = 0; step < STRUCTURAL_STEPS; step++) {
         walk(next, now, graph, low, high);
         add_step(out, next, low, high);
         float *swap = now;
         now = next;
         next = swap;
-        if (step + 1 < STRUCTURAL_STEPS)
-            TRY(halo_fetch(now, &halo));
+        if (halo && step + 1 < STRUCTURAL_STEPS)
+            TRY(row_halo_fetch(halo, now, W * sizeof *now));
     }
 done:
-    halo_free(&halo);
-    mem_sparse_free(now);
-    mem_sparse_free(next);
+    row_halo_free(halo);
+    partition_room_free(partition, now);
+    partition_room_free(partition, next);
     return st;
 }

@@ -23,11 +23,9 @@ enum {
 /* A hash of a node's id, from which its random vector is drawn. */
 uint64_t structural_key(const char *id);
 
-/* Fills out (n, STRUCTURAL_FEATURES); key (n). Weights are not read. Time O((n + m) · steps). */
+/* Fills out (n, STRUCTURAL_FEATURES); key (n). Weights are not read. Time O((n + m) · steps). Of a
+ * graph in parts it fills the partition's rows, bit-identical: rows of neighbours elsewhere are
+ * sent once a step, and all processes call it. */
 consm_status structural_features(float *out, const struct csr *graph, const uint64_t *key);
-
-/* The same for the partition's rows, bit-identical: rows of neighbours elsewhere are sent once a
- * step. All processes call it. */
-consm_status structural_in_parts(float *out, const struct csr *graph, const uint64_t *key);
 
 #endif

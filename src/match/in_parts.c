@@ -134,8 +134,8 @@ static consm_status reserve(struct matcher *m, int64_t members)
 {
     const struct match_data *d = &m->data;
     int64_t all = (int64_t)m->parts.partition->total((uint64_t)members);
-    return pooling_new_in_parts(&m->pooling, d->labelled, d->classes, m->reach.place,
-                                &m->parts.rows, m->parts.partition, all);
+    return pooling_new(&m->pooling, d->labelled, d->classes, d->nodes, m->reach.place,
+                       &(struct pooling_parts){&m->parts.rows, m->parts.partition, all});
 }
 
 /* ---- references and kept edges ------------------------------------------- */
@@ -146,12 +146,11 @@ static consm_status read_own(float *to, struct matcher *m, node x, int64_t width
     consm_status st = CONSM_OK;
     const struct partition *partition = m->parts.partition;
     const float *value;
-    int64_t from = partition->low * width;
     TRY(partition->want(&nobody, 0));
     st = program_read(&value, m->learner.eval, x);
     partition->want(NULL, 0);
     TRY(st);
-    memcpy(to + from, value + from, (size_t)(partition->high * width - from) * sizeof *to);
+    partition_copy(to, value, partition, width);
 done:
     return st;
 }
@@ -295,26 +294,13 @@ static void mark_members(struct matcher *m, const int32_t *list, int64_t count)
 static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
 {
     consm_status st = CONSM_OK;
-    const struct config *c = m->config;
     int32_t *list = NULL;
     int64_t listed;
     TRY(list_own(&list, &listed, m, only, count));
     mark_members(m, list, listed);
     TRY(want_members(m));
     TRY(costs(m));
-    struct pool_all q = {.graph = m->data.graph,
-                         .node = list,
-                         .count = listed,
-                         .keep = m->keep,
-                         .h = h,
-                         .plans = m->plans,
-                         .c = m->data.classes,
-                         .f = c->match_width,
-                         .cap = c->two_hop_cap,
-                         .seed = m->seed,
-                         .pool = c->pool,
-                         .split = c->map == MAP_LINEAR};
-    pooling_all(m->pooled, &q, m->scratch, m->team);
+    whole_pool_all(m, list, listed, h);
 done:
     mem_free(list);
     return st;

@@ -153,13 +153,15 @@ void inside_keep(struct matcher *m); /* by the current sets */
 /* h' of the labelled nodes, (labelled·c, width), from h and from h without dropout. */
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
 
-/* whole.c: parts that far.c shares. */
+/* whole.c: what far.c and in_parts.c also use. */
 consm_status whole_open(struct matcher *m);
 void whole_keep_all(struct matcher *m);
 consm_status whole_reserve(struct matcher *m, int64_t members);
 consm_status whole_references(const float **h, struct matcher *m);
 consm_status whole_prune(struct matcher *m, int64_t kept, const float *score, const float *h);
 consm_status whole_head(const float **out, struct matcher *m);
+/* h' of the given nodes (NULL: all) into m->pooled, from h and the costs that are set. */
+void whole_pool_all(struct matcher *m, const int32_t *only, int64_t count, const float *h);
 /* Runs m->project, whose inputs are bound, and binds its results to m->score. */
 consm_status whole_run_project(struct matcher *m);
 

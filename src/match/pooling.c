@@ -8,32 +8,16 @@
 /* ---- the matrix P -------------------------------------------------------- */
 
 consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t rows,
-                         const int32_t *place)
+                         const int32_t *place, const struct pooling_parts *parts)
 {
     consm_status st = CONSM_OK;
+    const struct pooling_parts whole = {0}, *q = parts ? parts : &whole;
     *p = (struct pooling){.rows = rows, .classes = classes, .place = place};
-    TRY(csr_new(&p->matrix, count * classes, rows, 0, true));
+    p->capacity = (size_t)q->entries;
+    TRY(partition_csr(&p->matrix, q->rows, count * classes, rows, q->entries, true));
     p->matrix->changes = true;
-    TRY(csr_new(&p->matrix->t, rows, count * classes, 0, true));
+    TRY(partition_csr(&p->matrix->t, q->nodes, rows, count * classes, q->entries, true));
     TRY(NEW(p->slot, rows + 1));
-done:
-    if (st < 0)
-        pooling_free(p);
-    return st;
-}
-
-consm_status pooling_new_in_parts(struct pooling *p, int64_t count, int64_t classes,
-                                  const int32_t *place, const struct partition *partition,
-                                  const struct partition *nodes, int64_t entries)
-{
-    consm_status st = CONSM_OK;
-    int64_t n = nodes->cut[nodes->parts];
-    *p = (struct pooling){.rows = n, .classes = classes, .place = place};
-    p->capacity = (size_t)entries;
-    TRY(partition_csr(&p->matrix, partition, count * classes, n, entries, true));
-    p->matrix->changes = true;
-    TRY(partition_csr(&p->matrix->t, nodes, n, count * classes, entries, true));
-    TRY(NEW(p->slot, n + 1));
 done:
     if (st < 0)
         pooling_free(p);
@@ -102,6 +86,37 @@ done:
     return st;
 }
 
+/* The two steps of the counting sort: starts from the counts of t->start, then one entry after the
+ * other. */
+static void begin_columns(struct pooling *p)
+{
+    struct csr *t = p->matrix->t;
+    for (int64_t r = 0; r < t->rows; r++)
+        t->start[r + 1] += t->start[r];
+    memcpy(p->slot, t->start, (size_t)t->rows * sizeof *p->slot);
+}
+
+static void add_entry(struct pooling *p, struct moved entry)
+{
+    struct csr *t = p->matrix->t;
+    int64_t at = p->slot[entry.col]++;
+    t->col[at] = entry.row;
+    t->val[at] = entry.value;
+}
+
+static void transpose_whole(struct pooling *p)
+{
+    const struct csr *a = p->matrix;
+    struct csr *t = a->t;
+    t->nnz = a->nnz;
+    for (int64_t k = 0; k < a->nnz; k++)
+        t->start[a->col[k] + 1]++;
+    begin_columns(p);
+    for (int64_t r = 0; r < a->rows; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            add_entry(p, (struct moved){(int32_t)r, a->col[k], a->val[k]});
+}
+
 static consm_status transpose_in_parts(struct pooling *p)
 {
     consm_status st = CONSM_OK;
@@ -114,18 +129,11 @@ static consm_status transpose_in_parts(struct pooling *p)
     t->nnz = got[t->partition->parts];
     if ((size_t)t->nnz > p->capacity)
         TRY(status_fail(CONSM_EPROGRAM, "subgraphs have more members than expected"));
-    memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
     for (int64_t i = 0; i < t->nnz; i++)
         t->start[entry[i].col + 1]++;
-    for (int64_t r = 0; r < t->rows; r++)
-        t->start[r + 1] += t->start[r];
-    memcpy(p->slot, t->start, (size_t)t->rows * sizeof *p->slot);
-    for (int64_t i = 0; i < t->nnz; i++) {
-        int64_t at = p->slot[entry[i].col]++;
-        t->col[at] = entry[i].row;
-        t->val[at] = entry[i].value;
-    }
-    csr_touch(p->matrix);
+    begin_columns(p);
+    for (int64_t i = 0; i < t->nnz; i++)
+        add_entry(p, entry[i]);
 done:
     mem_free(got);
     mem_free(came);
@@ -135,25 +143,16 @@ done:
 /* Rebuilds the transpose by a counting sort. */
 static consm_status transpose(struct pooling *p)
 {
-    const struct csr *a = p->matrix;
-    struct csr *t = a->t;
-    if (a->partition)
-        return transpose_in_parts(p);
-    t->nnz = a->nnz;
+    consm_status st = CONSM_OK;
+    struct csr *t = p->matrix->t;
     memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
-    for (int64_t k = 0; k < a->nnz; k++)
-        t->start[a->col[k] + 1]++;
-    for (int64_t r = 0; r < t->rows; r++)
-        t->start[r + 1] += t->start[r];
-    memcpy(p->slot, t->start, (size_t)t->rows * sizeof *p->slot);
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            int64_t at = p->slot[a->col[k]]++;
-            t->col[at] = (int32_t)r;
-            t->val[at] = a->val[k];
-        }
+    if (t->partition)
+        TRY(transpose_in_parts(p));
+    else
+        transpose_whole(p);
     csr_touch(p->matrix);
-    return CONSM_OK;
+done:
+    return st;
 }
 
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,

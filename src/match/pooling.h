@@ -45,15 +45,17 @@ struct pooling {
     int64_t *slot;      /* (rows+1) scratch */
 };
 
-consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t rows,
-                         const int32_t *place);
-void pooling_free(struct pooling *p);
+/* For a graph in parts: who owns the rows of P, who owns those of its transpose, and the entries
+ * that each needs room for. */
+struct pooling_parts {
+    const struct partition *rows, *nodes;
+    int64_t entries;
+};
 
-/* The same for a graph in parts: the rows of P in `rows`, the rows of its transpose in the graph's
- * partition; with room for `entries` entries of each. */
-consm_status pooling_new_in_parts(struct pooling *p, int64_t count, int64_t classes,
-                                  const int32_t *place, const struct partition *partition,
-                                  const struct partition *nodes, int64_t entries);
+/* parts: NULL for a whole graph, which pooling_reserve() gives room. */
+consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t rows,
+                         const int32_t *place, const struct pooling_parts *parts);
+void pooling_free(struct pooling *p);
 
 /* Makes room for `entries` entries; when P grows, its content is lost. */
 consm_status pooling_reserve(struct pooling *p, int64_t entries);

@@ -1,5 +1,5 @@
 /* Samples the edges that trust is fitted on, with their witnesses. The same edges are drawn on any
- * number of processes. */
+ * number of processes. Not in the paper. */
 #include "match/trust_inside.h"
 
 #include "base/alloc.h"
@@ -109,7 +109,7 @@ static int64_t count_validators(const struct partition *partition, const int32_t
                                 const uint8_t *role, int64_t nodes)
 {
     uint64_t count = 0;
-    for (int64_t i = partition ? partition->low : 0; i < (partition ? partition->high : nodes); i++)
+    for (int64_t i = partition_low(partition); i < partition_high(partition, nodes); i++)
         count += role[i] == SPLIT_VAL && label[i] >= 0;
     return (int64_t)(partition ? partition->total(count) : count);
 }

@@ -36,7 +36,7 @@ consm_status whole_reserve(struct matcher *m, int64_t members)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
+    TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place, NULL));
     TRY(pooling_reserve(&m->pooling, members));
 done:
     return st;
@@ -98,7 +98,7 @@ done:
     return st;
 }
 
-static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
+void whole_pool_all(struct matcher *m, const int32_t *only, int64_t count, const float *h)
 {
     const struct config *c = m->config;
     struct pool_all q = {.graph = m->data.graph,
@@ -113,8 +113,13 @@ static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, 
                          .seed = m->seed,
                          .pool = c->pool,
                          .split = c->map == MAP_LINEAR};
-    consm_status st = costs(m, h);
     pooling_all(m->pooled, &q, m->scratch, m->team);
+}
+
+static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
+{
+    consm_status st = costs(m, h);
+    whole_pool_all(m, only, count, h);
     return st;
 }
 

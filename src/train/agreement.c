@@ -237,7 +237,6 @@ static consm_status fetch_embedding(struct agreement *a)
 {
     consm_status st = CONSM_OK;
     const struct partition *partition = partition_of(a);
-    int64_t width = a->s->options.config.hidden, from = partition->low * width;
     const float *e;
     static const int32_t nobody = 0;
     TRY(params_follow(a->near.params, a->learner.params));
@@ -245,8 +244,7 @@ static consm_status fetch_embedding(struct agreement *a)
     st = learner_read(&e, &a->learner, a->learner.eval, a->embedding);
     partition->want(NULL, 0);
     TRY(st);
-    memcpy(a->e + from, e + from, (size_t)(partition->high * width - from) * sizeof *e);
-    TRY(row_halo_fetch(a->halo, a->e, (size_t)width * sizeof *a->e));
+    TRY(row_halo_fill(a->halo, a->e, e, a->s->options.config.hidden));
     program_touch(a->near.eval, a->e);
 done:
     return st;

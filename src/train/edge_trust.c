@@ -1,4 +1,4 @@
-/* Computes a session's trust scores from its witnesses. */
+/* Computes a session's trust scores from its witnesses. Not in the paper. */
 #include "train/edge_trust.h"
 
 #include "graph/partition.h"
@@ -58,7 +58,7 @@ static consm_status reserve_calibration(struct session *s)
     struct consm *own = s->own;
     const struct problem *p = s->problem;
     const struct partition *partition = p->graph->partition;
-    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes;
+    int64_t low = partition_low(partition), high = partition_high(partition, p->nodes);
     int64_t count = 0;
     for (int64_t i = low; i < high; i++)
         count += judges(p, i);
@@ -119,7 +119,7 @@ static consm_status calibrate(double *temperature, const float *logits, struct s
     struct consm *own = s->own;
     const struct problem *p = s->problem;
     const struct partition *partition = p->graph->partition;
-    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes,
+    int64_t low = partition_low(partition), high = partition_high(partition, p->nodes),
             c = p->classes;
     int64_t count = 0, all;
     size_t row = (size_t)c * sizeof *logits;
@@ -297,15 +297,12 @@ static consm_status near_rows(float **out, const struct csr *graph, const float 
                               int64_t width)
 {
     consm_status st = CONSM_OK;
-    const struct partition *partition = graph->partition;
     struct row_halo *halo = NULL;
-    int64_t from = partition->low * width;
     *out = mem_sparse_alloc((size_t)(graph->rows * width), sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
-    memcpy(*out + from, rows + from, (size_t)(partition->high * width - from) * sizeof *rows);
     TRY(partition_neighbours(&halo, graph));
-    TRY(row_halo_fetch(halo, *out, (size_t)width * sizeof **out));
+    TRY(row_halo_fill(halo, *out, rows, width));
 done:
     row_halo_free(halo);
     return st;

@@ -30,8 +30,8 @@ static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
     const struct partition *partition = problem->graph->partition;
-    *low = partition ? partition->low : 0;
-    *high = partition ? partition->high : problem->nodes;
+    *low = partition_low(partition);
+    *high = partition_high(partition, problem->nodes);
     if (!partition)
         return NEW(s->dense_normalized, problem->nodes * problem->features);
     s->in_parts = mem_sparse_alloc((size_t)(problem->nodes * problem->features), sizeof(float));

@@ -179,7 +179,7 @@ static consm_status take_cells(struct dataset *d, struct cells *c, const char *f
     struct faults *faults = NULL;
     double *sum = NULL;
     TRY(ZNEW(faults, 1));
-    TRY(recipe_learn_in_parts(&d->recipe, c, faults, file, partition));
+    TRY(recipe_learn(&d->recipe, c, faults, file, partition));
     TRY(partition_status(partition, faults_status(faults, file), partition->low));
     d->features = recipe_features(d->recipe);
     if (d->features > 0) {

@@ -61,15 +61,11 @@ int64_t recipe_features(const struct recipe *r);
 consm_status recipe_names(char ***out, const struct recipe *r);
 
 /* Learns a recipe. Faults of the cells go into faults, which name the file. Columns that are left
- * out, and values beyond the limit, are logged. O(cells). */
+ * out, and values beyond the limit, are logged. O(cells). If processes divide the table's rows, c
+ * has those of this one: all call it and learn the recipe of the whole table, with the faults of
+ * the rows here; otherwise partition is NULL. */
 consm_status recipe_learn(struct recipe **out, const struct cells *c, struct faults *faults,
-                          const char *file);
-
-/* The same for a table whose rows are divided among processes; c has this one's rows. All call it,
- * and all learn the recipe of the whole table. Faults are those of the rows here. */
-consm_status recipe_learn_in_parts(struct recipe **out, const struct cells *c,
-                                   struct faults *faults, const char *file,
-                                   const struct partition *partition);
+                          const char *file, const struct partition *partition);
 
 /* (rows, features) of a table; the caller frees it. The table must have the recipe's columns, in
  * any order; others are ignored. Unknown values are logged. */

@@ -1,16 +1,24 @@
-/* Learns a recipe: each column's kind from its cells, then its parameters. */
+/* Learns a recipe: each column's kind from its cells, then its parameters. Rows may be divided
+ * among processes: counts are sums over all, means are sums in row order. A single process is the
+ * case without a partition. */
 #include "data/table/recipe_inside.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/known.h"
 #include "base/log.h"
-#include "io/token.h"
+#include "graph/partition.h"
 
-struct tally learn_tally(const struct look *l, int32_t column)
+/* ---- kinds --------------------------------------------------------------- */
+
+/* Counts of a column's cells by kind. */
+struct tally {
+    int64_t numbers, bits;                         /* bits: numbers that are 0 or 1 */
+    int64_t words, missing, nones, booleans, days; /* nones are among the missing */
+};
+
+static struct tally tally_of(const struct look *l, int32_t column)
 {
     const struct cells *c = l->c;
     struct tally t = {0};
@@ -30,7 +38,7 @@ struct tally learn_tally(const struct look *l, int32_t column)
     return t;
 }
 
-enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given)
+static enum recipe_kind kind_of(const struct tally *t, enum cell_kind given)
 {
     if (given == CELLS_CATEGORY)
         return t->words + t->nones > 0 ? RECIPE_CATEGORY : RECIPE_LEFT_OUT;
@@ -47,7 +55,61 @@ enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given)
     return RECIPE_CATEGORY;
 }
 
-void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t column)
+/* Columns without any value; one line names them all, or the first few. */
+struct empty_columns {
+    int64_t count;
+    char list[400];
+};
+
+static void note_empty(struct empty_columns *e, const char *column)
+{
+    size_t used = strlen(e->list);
+    if (++e->count <= 5)
+        snprintf(e->list + used, sizeof e->list - used, "%s%.60s", e->count > 1 ? ", " : "",
+                 column);
+}
+
+static void say_empty(const struct empty_columns *e, const char *file)
+{
+    if (e->count == 1)
+        log_warn("ignored column %s: it is empty", e->list);
+    else if (e->count > 5)
+        log_warn("%s: ignored columns %s and %lld more: they are empty", file, e->list,
+                 (long long)e->count - 5);
+    else if (e->count > 1)
+        log_warn("%s: ignored columns %s: they are empty", file, e->list);
+}
+
+enum { TALLIES = sizeof(struct tally) / sizeof(int64_t) };
+
+static consm_status learn_kinds(struct recipe *r, struct empty_columns *empty, const struct look *l,
+                                const struct partition *partition)
+{
+    consm_status st = CONSM_OK;
+    struct tally *t = NULL;
+    const struct cells *c = l->c;
+    TRY(NEW(t, c->columns));
+    for (int32_t i = 0; i < c->columns; i++)
+        t[i] = tally_of(l, i);
+    if (c->columns > 0)
+        TRY(partition_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, partition));
+    for (int32_t i = 0; i < c->columns; i++) {
+        struct recipe_column *column = &r->column[i];
+        column->kind = kind_of(&t[i], c->kind ? (enum cell_kind)c->kind[i] : CELLS_ANY);
+        int64_t blanks = t[i].missing - (column->kind == RECIPE_CATEGORY ? t[i].nones : 0);
+        column->blanks = blanks > 0 && column->kind != RECIPE_LEFT_OUT;
+        if (column->kind == RECIPE_LEFT_OUT)
+            note_empty(empty, column->name);
+    }
+done:
+    mem_free(t);
+    return st;
+}
+
+/* ---- means --------------------------------------------------------------- */
+
+/* Adds the numbers of a column in row order. */
+static void add_numbers(double *sum, int64_t *known, const struct look *l, int32_t column)
 {
     size_t at = 0;
     for (int64_t r = 0; r < l->c->rows; r++) {
@@ -57,7 +119,9 @@ void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t co
     }
 }
 
-int64_t learn_near(const struct look *l, int32_t column, const struct recipe_column *rc)
+/* How many of a column's numbers and dates are so close to their mean that a float would hardly
+ * distinguish them. */
+static int64_t count_near(const struct look *l, int32_t column, const struct recipe_column *rc)
 {
     int64_t near = 0;
     size_t at = 0;
@@ -71,13 +135,9 @@ int64_t learn_near(const struct look *l, int32_t column, const struct recipe_col
     return near;
 }
 
-void learn_shift(struct recipe_column *rc, int64_t near, int64_t known)
-{
-    rc->shift = near > 0 && near == known ? rint(rc->fill) : 0;
-}
-
-consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
-                         const struct look *l, int32_t column)
+/* Adds the meanings of words, with a fault for each that does not fit the column's kind. */
+static consm_status add_words(double *sum, int64_t *known, const struct recipe_column *out,
+                              const struct look *l, int32_t column)
 {
     consm_status st = CONSM_OK;
     for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
@@ -85,9 +145,7 @@ consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
         const struct meaning *m = &l->text[cell->text];
         bool boolean = out->kind == RECIPE_BOOLEAN && m->boolean >= 0;
         bool day = out->kind == RECIPE_DATE && !isnan(m->day);
-        if (m->missing)
-            out->blanks = true;
-        else if (!boolean && !day)
+        if (!m->missing && !boolean && !day)
             TRY(look_fault(l, cell,
                            out->kind == RECIPE_DATE ? "a date as in other rows (2026-11-16)"
                                                     : "a finite number as in other rows"));
@@ -98,154 +156,55 @@ done:
     return st;
 }
 
-/* The mean of the known values. */
-static consm_status learn_mean(struct recipe_column *out, const struct look *l, int32_t column)
+static bool has_mean(const struct recipe_column *c)
+{
+    return c->kind != RECIPE_CATEGORY && c->kind != RECIPE_LEFT_OUT;
+}
+
+/* Processes add their rows in turn: first the numbers of all rows, then the meanings of words. */
+static consm_status learn_means(struct recipe *r, const struct look *l,
+                                const struct partition *partition)
 {
     consm_status st = CONSM_OK;
-    double sum = 0;
-    int64_t known = 0;
-    learn_numbers(&sum, &known, l, column);
-    TRY(learn_words(&sum, &known, out, l, column));
-    out->fill = known > 0 ? sum / (double)known : 0;
-    learn_shift(out, learn_near(l, column, out), known);
-done:
-    return st;
-}
-
-/* ---- categories ---------------------------------------------------------- */
-
-int learn_by_count(const void *a, const void *b)
-{
-    const struct value_count *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return strcmp(x->text, y->text);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    const struct value_count *x = a, *y = b;
-    return strcmp(x->text, y->text);
-}
-
-consm_status learn_values(struct names *seen, struct value_count **out, int64_t *present,
-                          bool *blanks, const struct look *l, int32_t column)
-{
-    consm_status st = CONSM_OK;
-    const struct cells *c = l->c;
-    size_t capacity = 0;
-    char number[32];
-    int64_t place, before;
-    *present = 0;
-    for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
-        int32_t text = look_odd(l, k)->text;
-        if (l->text[text].missing && !l->text[text].none) {
-            *blanks = true;
-            continue;
+    int32_t columns = l->c->columns;
+    double *sum = NULL;
+    int64_t *known = NULL, *near = NULL;
+    TRY(ZNEW(near, columns));
+    TRY(ZNEW(sum, columns));
+    TRY(ZNEW(known, columns));
+    const int parts = partition ? partition->parts : 1, part = partition ? partition->part : 0;
+    for (int turn = 0; turn < 2 * parts; turn++) {
+        bool words = turn >= parts, mine = turn % parts == part;
+        for (int32_t i = 0; mine && i < columns; i++) {
+            struct recipe_column *column = &r->column[i];
+            if (has_mean(column) && words)
+                TRY(add_words(&sum[i], &known[i], column, l, i));
+            else if (has_mean(column))
+                add_numbers(&sum[i], &known[i], l, i);
         }
-        before = seen->count;
-        TRY(names_add(&place, seen, names_at(&c->text, text), names_length(&c->text, text)));
-        TRY(GROW(*out, before, capacity, 1));
-        (*out)[place].count = place == before ? 1 : (*out)[place].count + 1;
-        ++*present;
+        TRY(partition_hand_on(sum, columns, partition, turn % parts));
     }
-    for (int64_t r = 0; r < c->rows; r++) {
-        float value = c->value[r * c->columns + column];
-        if (isnan(value))
-            continue;
-        before = seen->count;
-        TRY(names_add(&place, seen, number, (size_t)token_write_float(number, value)));
-        TRY(GROW(*out, before, capacity, 1));
-        (*out)[place].count = place == before ? 1 : (*out)[place].count + 1;
-        ++*present;
-    }
-    for (int64_t i = 0; i < seen->count; i++)
-        (*out)[i].text = names_at(seen, i);
+    TRY(partition_sum(known, columns, partition));
+    for (int32_t i = 0; i < columns; i++)
+        if (has_mean(&r->column[i]))
+            r->column[i].fill = known[i] > 0 ? sum[i] / (double)known[i] : 0;
+    for (int32_t i = 0; i < columns; i++)
+        near[i] = has_mean(&r->column[i]) ? count_near(l, i, &r->column[i]) : 0;
+    TRY(partition_sum(near, columns, partition));
+    for (int32_t i = 0; i < columns; i++)
+        if (near[i] > 0 && near[i] == known[i])
+            r->column[i].shift = rint(r->column[i].fill);
 done:
-    return st;
-}
-
-consm_status learn_keep(struct recipe_column *out, struct value_count *value, int64_t count,
-                        int64_t different, int64_t present)
-{
-    consm_status st = CONSM_OK;
-    bool unique = different > RECIPE_VALUES ? 2 * different > present
-                                            : different >= 10 && 10 * different > 9 * present;
-    if (unique) {
-        log_warn("ignored column %s: it has %lld different texts in %lld cells", out->name,
-                 (long long)different, (long long)present);
-        out->kind = RECIPE_LEFT_OUT;
-        out->blanks = false;
-        goto done;
-    }
-    if (count > 0)
-        qsort(value, (size_t)count, sizeof *value, learn_by_count);
-    int32_t kept = different < RECIPE_VALUES ? (int32_t)different : RECIPE_VALUES;
-    if (kept < different)
-        log_warn("column %s has %lld different texts: the %d most frequent become features",
-                 out->name, (long long)different, kept);
-    if (kept > 0)
-        qsort(value, (size_t)kept, sizeof *value, by_text);
-    TRY(ZNEW(out->value, kept));
-    KNOWN(value || out->values >= kept);
-    for (; out->values < kept; out->values++)
-        if (!(out->value[out->values] = mem_strdup(value[out->values].text)))
-            TRY(CONSM_ENOMEM);
-done:
-    return st;
-}
-
-static consm_status learn_category(struct recipe_column *out, const struct look *l, int32_t column)
-{
-    consm_status st = CONSM_OK;
-    struct names seen = {0};
-    struct value_count *value = NULL;
-    int64_t present;
-    TRY(learn_values(&seen, &value, &present, &out->blanks, l, column));
-    TRY(learn_keep(out, value, seen.count, seen.count, present));
-done:
-    names_free(&seen);
-    mem_free(value);
+    mem_free(near);
+    mem_free(sum);
+    mem_free(known);
     return st;
 }
 
 /* ---- all together -------------------------------------------------------- */
 
-void learn_empty(struct empty_columns *e, const char *column)
-{
-    size_t used = strlen(e->list);
-    if (++e->count <= 5)
-        snprintf(e->list + used, sizeof e->list - used, "%s%.60s", e->count > 1 ? ", " : "",
-                 column);
-}
-
-void learn_say_empty(const struct empty_columns *e, const char *file)
-{
-    if (e->count == 1)
-        log_warn("ignored column %s: it is empty", e->list);
-    else if (e->count > 5)
-        log_warn("%s: ignored columns %s and %lld more: they are empty", file, e->list,
-                 (long long)e->count - 5);
-    else if (e->count > 1)
-        log_warn("%s: ignored columns %s: they are empty", file, e->list);
-}
-
-static consm_status learn_column(struct recipe_column *out, const struct look *l, int32_t column,
-                                 struct empty_columns *empty)
-{
-    const struct cells *c = l->c;
-    struct tally t = learn_tally(l, column);
-    if (!(out->name = mem_strdup(names_at(&c->name, column))))
-        return CONSM_ENOMEM;
-    out->kind = learn_kind(&t, c->kind ? (enum cell_kind)c->kind[column] : CELLS_ANY);
-    switch (out->kind) {
-    case RECIPE_CATEGORY: return learn_category(out, l, column);
-    case RECIPE_LEFT_OUT: learn_empty(empty, out->name); return CONSM_OK;
-    default: return learn_mean(out, l, column);
-    }
-}
-
-consm_status learn_names(const struct recipe *r, const char *file)
+/* Checks that feature names are distinct: a column "a=b" may clash with value b of column a. */
+static consm_status check_names(const struct recipe *r, const char *file)
 {
     consm_status st = CONSM_OK;
     struct names seen = {0};
@@ -266,7 +225,7 @@ done:
 }
 
 consm_status recipe_learn(struct recipe **out, const struct cells *c, struct faults *faults,
-                          const char *file)
+                          const char *file, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct recipe *r = NULL;
@@ -276,12 +235,16 @@ consm_status recipe_learn(struct recipe **out, const struct cells *c, struct fau
     TRY(look_open(&l, c, faults, file));
     TRY(ZNEW(r, 1));
     TRY(ZNEW(r->column, c->columns));
-    for (int32_t i = 0; i < c->columns; i++) {
-        r->columns++;
-        TRY(learn_column(&r->column[i], &l, i, &empty));
-    }
-    learn_say_empty(&empty, file);
-    TRY(learn_names(r, file));
+    for (; r->columns < c->columns; r->columns++)
+        if (!(r->column[r->columns].name = mem_strdup(names_at(&c->name, r->columns))))
+            TRY(CONSM_ENOMEM);
+    TRY(learn_kinds(r, &empty, &l, partition));
+    TRY(learn_means(r, &l, partition));
+    for (int32_t i = 0; i < c->columns; i++)
+        if (r->column[i].kind == RECIPE_CATEGORY)
+            TRY(learn_category(&r->column[i], &l, i, partition));
+    say_empty(&empty, file);
+    TRY(check_names(r, file));
     *out = r;
     r = NULL;
 done:

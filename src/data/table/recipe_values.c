@@ -1,86 +1,104 @@
-/* Learns a recipe from rows that are divided among processes. Counts are sums; means are sums in
- * row order. A category's values are counted by the process that their hash selects, so that no
- * process has all texts of a column. */
+/* Learns the values of a category, the most frequent ones. If rows are divided among processes, the
+ * process that its hash selects counts a text, so that no process has all texts of a column. */
 #include "data/table/recipe_inside.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/known.h"
+#include "base/log.h"
 #include "graph/partition.h"
+#include "io/token.h"
 
-/* ---- kinds --------------------------------------------------------------- */
+struct value_count {
+    const char *text;
+    int64_t count;
+};
 
-enum { TALLIES = sizeof(struct tally) / sizeof(int64_t) };
+/* The most frequent first, then by text. */
+static int by_count(const void *a, const void *b)
+{
+    const struct value_count *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
 
-static consm_status share_kinds(struct recipe *r, const struct look *l,
-                                const struct partition *partition)
+static int by_text(const void *a, const void *b)
+{
+    const struct value_count *x = a, *y = b;
+    return strcmp(x->text, y->text);
+}
+
+/* The values of the rows here, with counts; numbers by their shortest spelling. */
+static consm_status count_values(struct names *seen, struct value_count **out, int64_t *present,
+                                 const struct look *l, int32_t column)
 {
     consm_status st = CONSM_OK;
-    struct tally *t = NULL;
     const struct cells *c = l->c;
-    struct empty_columns empty = {0};
-    TRY(NEW(t, c->columns));
-    for (int32_t i = 0; i < c->columns; i++)
-        t[i] = learn_tally(l, i);
-    TRY(partition_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, partition));
-    for (int32_t i = 0; i < c->columns; i++) {
-        r->column[i].kind = learn_kind(&t[i], CELLS_ANY);
-        int64_t blanks = t[i].missing - (r->column[i].kind == RECIPE_CATEGORY ? t[i].nones : 0);
-        r->column[i].blanks = blanks > 0 && r->column[i].kind != RECIPE_LEFT_OUT;
-        if (r->column[i].kind == RECIPE_LEFT_OUT)
-            learn_empty(&empty, r->column[i].name);
+    size_t capacity = 0;
+    char number[32];
+    int64_t place, before;
+    *present = 0;
+    for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
+        int32_t text = look_odd(l, k)->text;
+        if (l->text[text].missing && !l->text[text].none)
+            continue;
+        before = seen->count;
+        TRY(names_add(&place, seen, names_at(&c->text, text), names_length(&c->text, text)));
+        TRY(GROW(*out, before, capacity, 1));
+        (*out)[place].count = place == before ? 1 : (*out)[place].count + 1;
+        ++*present;
     }
-    learn_say_empty(&empty, l->file);
+    for (int64_t r = 0; r < c->rows; r++) {
+        float value = c->value[r * c->columns + column];
+        if (isnan(value))
+            continue;
+        before = seen->count;
+        TRY(names_add(&place, seen, number, (size_t)token_write_float(number, value)));
+        TRY(GROW(*out, before, capacity, 1));
+        (*out)[place].count = place == before ? 1 : (*out)[place].count + 1;
+        ++*present;
+    }
+    for (int64_t i = 0; i < seen->count; i++)
+        (*out)[i].text = names_at(seen, i);
 done:
-    mem_free(t);
     return st;
 }
 
-static bool has_mean(const struct recipe_column *c)
-{
-    return c->kind != RECIPE_CATEGORY && c->kind != RECIPE_LEFT_OUT;
-}
-
-/* Processes add their rows in turn: first the numbers of all rows, then the meanings of words. */
-static consm_status share_means(struct recipe *r, const struct look *l,
-                                const struct partition *partition)
+/* Keeps the values that become features, of `different` in all; the most frequent are here. */
+static consm_status keep_values(struct recipe_column *out, struct value_count *value, int64_t count,
+                                int64_t different, int64_t present)
 {
     consm_status st = CONSM_OK;
-    int32_t columns = l->c->columns;
-    double *sum = NULL;
-    int64_t *known = NULL, *near = NULL;
-    TRY(ZNEW(near, columns));
-    TRY(ZNEW(sum, columns));
-    TRY(ZNEW(known, columns));
-    for (int turn = 0; turn < 2 * partition->parts; turn++) {
-        bool words = turn >= partition->parts;
-        bool mine = turn % partition->parts == partition->part;
-        for (int32_t i = 0; mine && i < columns; i++) {
-            struct recipe_column *column = &r->column[i];
-            if (has_mean(column) && words)
-                TRY(learn_words(&sum[i], &known[i], column, l, i));
-            else if (has_mean(column))
-                learn_numbers(&sum[i], &known[i], l, i);
-        }
-        TRY(partition_hand_on(sum, columns, partition, turn % partition->parts));
+    bool unique = different > RECIPE_VALUES ? 2 * different > present
+                                            : different >= 10 && 10 * different > 9 * present;
+    if (unique) {
+        log_warn("ignored column %s: it has %lld different texts in %lld cells", out->name,
+                 (long long)different, (long long)present);
+        out->kind = RECIPE_LEFT_OUT;
+        out->blanks = false;
+        goto done;
     }
-    TRY(partition_sum(known, columns, partition));
-    for (int32_t i = 0; i < columns; i++)
-        if (has_mean(&r->column[i]))
-            r->column[i].fill = known[i] > 0 ? sum[i] / (double)known[i] : 0;
-    for (int32_t i = 0; i < columns; i++)
-        near[i] = learn_near(l, i, &r->column[i]);
-    TRY(partition_sum(near, columns, partition));
-    for (int32_t i = 0; i < columns; i++)
-        learn_shift(&r->column[i], near[i], known[i]);
+    if (count > 0)
+        qsort(value, (size_t)count, sizeof *value, by_count);
+    int32_t kept = different < RECIPE_VALUES ? (int32_t)different : RECIPE_VALUES;
+    if (kept < different)
+        log_warn("column %s has %lld different texts: the %d most frequent become features",
+                 out->name, (long long)different, kept);
+    if (kept > 0)
+        qsort(value, (size_t)kept, sizeof *value, by_text);
+    TRY(ZNEW(out->value, kept));
+    KNOWN(value || out->values >= kept);
+    for (; out->values < kept; out->values++)
+        if (!(out->value[out->values] = mem_strdup(value[out->values].text)))
+            TRY(CONSM_ENOMEM);
 done:
-    mem_free(near);
-    mem_free(sum);
-    mem_free(known);
     return st;
 }
 
-/* ---- categories ---------------------------------------------------------- */
+/* ---- several processes --------------------------------------------------- */
 
 /* Texts with counts as bytes: the count, then the text with its zero byte. */
 struct packing {
@@ -171,7 +189,7 @@ static consm_status tell_most(struct names *seen, struct value_count **value,
     TRY(NEW(got, partition->parts + 1));
     TRY(GROW(p.bytes, 0, p.capacity, 1));
     if (count > 0)
-        qsort(mine, (size_t)count, sizeof *mine, learn_by_count);
+        qsort(mine, (size_t)count, sizeof *mine, by_count);
     for (int64_t i = 0; i < count && i < RECIPE_VALUES; i++)
         TRY(pack(&p, &mine[i]));
     TRY(partition_tell(&came, got, p.bytes, (int64_t)p.used, partition));
@@ -183,52 +201,28 @@ done:
     return st;
 }
 
-static consm_status share_category(struct recipe_column *out, const struct look *l, int32_t column,
-                                   const struct partition *partition)
+/* seen[0]: the values of the rows here; [1]: those that this process counts; [2]: the candidates of
+ * all processes. A single process has everything in [0]. */
+consm_status learn_category(struct recipe_column *out, const struct look *l, int32_t column,
+                            const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct names seen[3] = {{0}};
     struct value_count *value[3] = {NULL};
     int64_t sums[2] = {0}; /* different texts, non-missing cells */
-    bool blanks;
-    TRY(learn_values(&seen[0], &value[0], &sums[1], &blanks, l, column));
-    TRY(deal(&seen[1], &value[1], value[0], seen[0].count, partition));
-    sums[0] = seen[1].count;
+    int last = partition ? 2 : 0;
+    TRY(count_values(&seen[0], &value[0], &sums[1], l, column));
+    if (partition)
+        TRY(deal(&seen[1], &value[1], value[0], seen[0].count, partition));
+    sums[0] = seen[partition ? 1 : 0].count;
     TRY(partition_sum(sums, 2, partition));
-    TRY(tell_most(&seen[2], &value[2], value[1], seen[1].count, partition));
-    TRY(learn_keep(out, value[2], seen[2].count, sums[0], sums[1]));
+    if (partition)
+        TRY(tell_most(&seen[2], &value[2], value[1], seen[1].count, partition));
+    TRY(keep_values(out, value[last], seen[last].count, sums[0], sums[1]));
 done:
     for (int i = 0; i < 3; i++) {
         names_free(&seen[i]);
         mem_free(value[i]);
     }
-    return st;
-}
-
-consm_status recipe_learn_in_parts(struct recipe **out, const struct cells *c,
-                                   struct faults *faults, const char *file,
-                                   const struct partition *partition)
-{
-    consm_status st = CONSM_OK;
-    struct recipe *r = NULL;
-    struct look l = {0};
-    *out = NULL;
-    TRY(look_open(&l, c, faults, file));
-    TRY(ZNEW(r, 1));
-    TRY(ZNEW(r->column, c->columns));
-    for (; r->columns < c->columns; r->columns++)
-        if (!(r->column[r->columns].name = mem_strdup(names_at(&c->name, r->columns))))
-            TRY(CONSM_ENOMEM);
-    TRY(share_kinds(r, &l, partition));
-    TRY(share_means(r, &l, partition));
-    for (int32_t i = 0; i < c->columns; i++)
-        if (r->column[i].kind == RECIPE_CATEGORY)
-            TRY(share_category(&r->column[i], &l, i, partition));
-    TRY(learn_names(r, file));
-    *out = r;
-    r = NULL;
-done:
-    look_close(&l);
-    recipe_free(r);
     return st;
 }

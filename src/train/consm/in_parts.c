@@ -11,13 +11,6 @@ static void *sparse_rows(const struct problem *problem, int64_t width)
     return mem_sparse_alloc((size_t)(problem->nodes * width), sizeof(float));
 }
 
-/* The partition's rows of an array of all nodes. */
-static void copy_own(float *to, const float *from, const struct partition *partition, int64_t width)
-{
-    int64_t first = partition->low * width;
-    memcpy(to + first, from + first, (size_t)(partition->high * width - first) * sizeof *to);
-}
-
 /* Refuses settings that need all rows at once. */
 static consm_status refuse(const struct config *c)
 {
@@ -63,7 +56,7 @@ consm_status consm_store_features(struct session *s)
     own->stored = sparse_rows(problem, problem->features);
     if (!own->stored)
         TRY(CONSM_ENOMEM);
-    copy_own(own->stored, problem->dense, partition, problem->features);
+    partition_copy(own->stored, problem->dense, partition, problem->features);
     TRY(ranks_spread(own->stored, problem->features));
 done:
     return st;
@@ -169,11 +162,9 @@ consm_status consm_near_logits(const float **out, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    int64_t c = s->problem->classes;
     const float *logits;
     TRY(session_logits(&logits, s));
-    copy_own(own->near_logits, logits, s->problem->graph->partition, c);
-    TRY(row_halo_fetch(own->neighbours, own->near_logits, (size_t)c * sizeof *logits));
+    TRY(row_halo_fill(own->neighbours, own->near_logits, logits, s->problem->classes));
     *out = own->near_logits;
 done:
     return st;
@@ -208,8 +199,7 @@ static consm_status near_dense(float **out, const float *x, const struct problem
     *out = sparse_rows(problem, problem->features);
     if (!*out)
         return CONSM_ENOMEM;
-    copy_own(*out, x, problem->graph->partition, problem->features);
-    return row_halo_fetch(halo, *out, (size_t)problem->features * sizeof **out);
+    return row_halo_fill(halo, *out, x, problem->features);
 }
 
 consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s)

@@ -1,7 +1,7 @@
 /* The training labels that trust uses, also when a saved model scores its training graph. The model
  * file stores each node's number, its class and a hash of its features. A node counts as taught if
  * number and hash match, or if it alone has that hash. So nodes may come in another order, and on
- * another graph hardly any node counts. */
+ * another graph hardly any node counts. Not in the paper. */
 #include "train/consm/consm.h"
 
 #include "graph/partition.h"
@@ -70,7 +70,7 @@ static int by_hash(const void *a, const void *b)
 static consm_status hash_all(struct hashed **table, int64_t *count, const struct problem *p)
 {
     const struct partition *partition = p->graph->partition;
-    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes;
+    int64_t low = partition_low(partition), high = partition_high(partition, p->nodes);
     consm_status st = NEW(*table, high - low + 1);
     for (int64_t i = low; st == CONSM_OK && i < high; i++)
         (*table)[i - low] = (struct hashed){hash_of(p, i), i};
@@ -173,8 +173,7 @@ consm_status session_taught(float **out, int64_t *rows, struct session *s)
     const struct partition *partition = p->graph->partition;
     float *mine = NULL;
     void *all;
-    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes,
-            count = 0;
+    int64_t low = partition_low(partition), high = partition_high(partition, p->nodes), count = 0;
     *out = NULL;
     *rows = 0;
     if (!session_matches(s) || s->options.eval_only)
