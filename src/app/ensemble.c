@@ -40,9 +40,9 @@ consm_status model_each_session(const struct consm_model *model, const struct pr
     return each_session(model, false, problem, backend, use, ctx);
 }
 
-const struct consm_model *model_predicts(const struct consm_model *m)
+bool options_race_trees(const struct model_def *model, const struct config *c)
 {
-    return m->trees ? m->trees : m;
+    return strcmp(model->name, "consm") == 0 && c->backbone == BACKBONE_AUTO;
 }
 
 /* ---- probabilities ------------------------------------------------------- */

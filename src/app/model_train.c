@@ -1,5 +1,5 @@
-/* Trains a model or an ensemble to the end and predicts with it. Uses model.c, ensemble.c and
- * predict.c, which do not know each other. */
+/* Trains a model or an ensemble to the end and predicts with it. Uses model.c, ensemble_train.c,
+ * refit.c and predict.c, which do not use it. */
 #include "app/refit.h"
 #include "io/file.h"
 #include "train/session.h"

@@ -154,14 +154,6 @@ struct training_request {
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request);
 
-/* A session that evaluates a plain model on a problem. The problem must outlive it. */
-consm_status model_session(struct session **out, const struct consm_model *model,
-                           const struct problem *problem, struct backend *backend);
-/* The same for session_part_logits only. It needs no memory for the whole graph, unless the model
- * must first decide which edges count. */
-consm_status model_part_session(struct session **out, const struct consm_model *model,
-                                const struct problem *problem, struct backend *backend);
-
 /* Finds the model's features in a dataset, then calls use() with the resulting problem. */
 typedef consm_status (*model_use_fn)(void *ctx, const struct consm_model *model,
                                      const struct problem *problem, struct backend *backend);
@@ -170,15 +162,31 @@ consm_status model_on_dataset(const struct consm_model *model, const struct cons
 consm_status model_on_device(const struct consm_model *model, const struct consm_dataset *dataset,
                              const char *device, int threads, model_use_fn use, void *ctx);
 
+/* ---- model_session.c ---- */
+
+/* The definition of a plain model's equations: for ConSM its backbone. */
+const struct model_def *model_equations(const struct consm_model *m);
+
+/* The model that predicts for a plain model or a member: its trees, or itself. */
+const struct consm_model *model_predicts(const struct consm_model *m);
+
+/* A session that evaluates a plain model on a problem. The problem must outlive it. */
+consm_status model_session(struct session **out, const struct consm_model *model,
+                           const struct problem *problem, struct backend *backend);
+/* The same for session_part_logits only. It needs no memory for the whole graph, unless the model
+ * must first decide which edges count. */
+consm_status model_part_session(struct session **out, const struct consm_model *model,
+                                const struct problem *problem, struct backend *backend);
+
+/* CONSM_EFORMAT if the trees of a tree model are invalid. */
+consm_status model_check_forest(const struct consm_model *m);
+
 /* ---- ensemble.c: what plain models and ensembles answer alike ---- */
 
 /* Calls use() with a session of the model, or of each member in turn. */
 typedef consm_status (*model_part_fn)(void *ctx, const struct consm_model *part, struct session *s);
 consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
                                 struct backend *backend, model_part_fn use, void *ctx);
-
-/* The model that predicts for a plain model or a member: its trees, or itself. */
-const struct consm_model *model_predicts(const struct consm_model *m);
 
 /* Logits (n, c), which the caller frees; of an ensemble the logarithm of its mean probabilities. */
 consm_status model_logits(float **out, const struct consm_model *model,
@@ -210,9 +218,6 @@ consm_status model_train_ensemble(struct consm_model **out, struct consm_predict
 void model_name_backbone(struct consm_model *m);
 /* Whether edge weights change the result of the model or of one of its members. */
 bool model_weighs(const struct consm_model *m);
-
-/* The definition of a plain model's equations: for ConSM its backbone. */
-const struct model_def *model_equations(const struct consm_model *m);
 
 /* Gives a model its definition; one of the caller's own is copied. */
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
@@ -277,9 +282,6 @@ consm_status model_in_file(consm_status st, const char *path);
 
 /* Checks that the model's parameters are those of its equations. */
 consm_status model_check(const struct consm_model *model, const char *path);
-
-/* CONSM_EFORMAT if the trees of a tree model are invalid. */
-consm_status model_check_forest(const struct consm_model *m);
 
 /* The build function of models of the caller's own: calls the struct custom in its context. */
 node custom_build(struct program *p, const struct inputs *in, const struct config *c);

@@ -163,11 +163,6 @@ done:
     return st;
 }
 
-bool options_race_trees(const struct model_def *model, const struct config *c)
-{
-    return strcmp(model->name, "consm") == 0 && c->backbone == BACKBONE_AUTO;
-}
-
 /* Whether requested trees can take part, and fit into memory. */
 static consm_status check_trees(const struct dataset *d, const struct roles *roles,
                                 const struct consm_options *o)
