@@ -60,6 +60,13 @@ for header in app/objects.h app/model_json.h; do
     grep -q "cli/cmd_edges.c .*app/objects.h" "$work/out" || fault "check-includes: $(cat "$work/out")"
 done
 
+# Calls go down only, as includes do.
+cp cli/cmd_edges.c "$work/included/cli"
+"$work/included/scripts/check-includes" || fault "check-includes: the copy has faults"
+echo 'int planted(struct consm_options *o) { return consm_options_set(o, "split", "auto"); }' >> "$work/included/src/app/report.c"
+"$work/included/scripts/check-includes" > "$work/out" 2>&1 && fault "check-includes: app may call a function of api"
+grep -q "src/app/report.c:.*app may not call consm_options_set() of api" "$work/out" || fault "check-includes: $(cat "$work/out")"
+
 # The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too, with the changelog's date.
 version=$("$consm" --version | sed 's/consm //')
 grep -qx "version: $version" CITATION.cff || fault "CITATION.cff has another version than $version"

@@ -1,5 +1,5 @@
-/* The public operation builders, and models that the caller defines. A public program is the
- * internal one under another name; a public matrix is a csr. */
+/* The public operation builders, for models that the caller defines (app/custom.c). A public
+ * program is the internal one under another name; a public matrix is a csr. */
 #include "app/objects.h"
 #include "nn/layers.h"
 
@@ -40,40 +40,12 @@ static bool named(struct consm_program *p, const char *who, const char *name)
     return p && name;
 }
 
-/* ---- build functions of the caller --------------------------------------- */
-
-/* What consm_inputs.inside points to. */
-struct inside {
-    const struct inputs *in;
-    const struct config *config;
-};
-
-node custom_build(struct program *p, const struct inputs *in, const struct config *c)
-{
-    const struct custom *custom = in->context;
-    struct inside inside = {in, c};
-    struct consm_inputs inputs = {.x = in->x,
-                                  .nodes = in->nodes,
-                                  .features = in->features,
-                                  .classes = in->classes,
-                                  .inside = &inside};
-    if (!custom || !custom->build)
-        return program_fault(p, "the model's equations are NULL");
-    node logits = custom->build((struct consm_program *)p, &inputs, custom->ctx);
-    if (!program_has(p, logits))
-        return program_fault(
-            p, "the model returned node %d, which does not exist: expected its logits", logits);
-    if (program_rows(p, logits) != in->nodes || program_cols(p, logits) != in->classes)
-        return program_fault(p, "the model's logits are %lld x %lld: expected %lld x %lld",
-                             (long long)program_rows(p, logits), (long long)program_cols(p, logits),
-                             (long long)in->nodes, (long long)in->classes);
-    return logits;
-}
+/* ---- what a build function of the caller reads ---------------------------- */
 
 const struct consm_matrix *consm_inputs_view(struct consm_program *p, const struct consm_inputs *in,
                                              enum consm_view view)
 {
-    const struct inside *inside = in ? in->inside : NULL;
+    const struct custom_inside *inside = in ? in->inside : NULL;
     if (!p)
         return NULL;
     if (!inside || view < CONSM_VIEW_ADJACENCY || view > CONSM_VIEW_TWO_HOP) {
@@ -90,7 +62,7 @@ int64_t consm_matrix_entries(const struct consm_matrix *m)
 
 double consm_inputs_option(const struct consm_inputs *in, const char *name)
 {
-    const struct inside *inside = in ? in->inside : NULL;
+    const struct custom_inside *inside = in ? in->inside : NULL;
     const struct config_row *row = inside && name ? config_find(name) : NULL;
     const char *field = row ? (const char *)inside->config + row->offset : NULL;
     if (!row || row->kind == CONFIG_WORD)

@@ -154,21 +154,11 @@ static const char *get_ensemble(const struct consm_options *o, char buffer[32])
     return buffer;
 }
 
-static consm_status set_text(char **to, const char *text)
-{
-    char *copy = mem_strdup(text);
-    if (!copy)
-        return CONSM_ENOMEM;
-    mem_free(*to);
-    *to = copy;
-    return CONSM_OK;
-}
-
 static consm_status set_split(struct consm_options *o, const struct run_option *row,
                               const char *text)
 {
     (void)row;
-    return set_text(&o->split, text);
+    return options_set_text(&o->split, text);
 }
 
 static const char *get_split(const struct consm_options *o, char buffer[32])
@@ -237,7 +227,7 @@ static consm_status set_positive(struct consm_options *o, const struct run_optio
                                  const char *text)
 {
     (void)row;
-    return set_text(&o->positive, text);
+    return options_set_text(&o->positive, text);
 }
 
 static const char *get_positive(const struct consm_options *o, char buffer[32])
@@ -250,7 +240,7 @@ static consm_status set_threshold_for(struct consm_options *o, const struct run_
                                       const char *text)
 {
     (void)row;
-    return set_text(&o->threshold_for, text);
+    return options_set_text(&o->threshold_for, text);
 }
 
 static const char *get_threshold_for(const struct consm_options *o, char buffer[32])

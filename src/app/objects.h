@@ -43,6 +43,12 @@ struct custom {
     void *ctx;
 };
 
+/* What consm_inputs.inside points to. */
+struct custom_inside {
+    const struct inputs *in;
+    const struct config *config;
+};
+
 struct consm_options {
     const struct model_def *model; /* a registered one, or own */
     struct model_def own;
@@ -68,6 +74,9 @@ struct consm_options {
     bool resume;
     const struct consm_model *from; /* the model that training starts from, or NULL */
 };
+
+/* Replaces one of the texts of the options by a copy. */
+consm_status options_set_text(char **to, const char *text);
 
 struct model_tensor {
     char name[48];

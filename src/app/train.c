@@ -83,10 +83,20 @@ const struct model_def *options_method(const struct consm_options *o)
     return o->model;
 }
 
+consm_status options_set_text(char **to, const char *text)
+{
+    char *copy = mem_strdup(text);
+    if (!copy)
+        return CONSM_ENOMEM;
+    mem_free(*to);
+    *to = copy;
+    return CONSM_OK;
+}
+
 consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset)
 {
     o->config = whole_config(o, dataset);
-    return consm_options_set(o, "split", whole_split(o, dataset));
+    return options_set_text(&o->split, whole_split(o, dataset));
 }
 
 consm_status options_can_stop(const struct consm_options *o)

@@ -1,6 +1,6 @@
 /* Helpers that make parts of a dataset from arrays. */
-#ifndef API_ARRAYS_H
-#define API_ARRAYS_H
+#ifndef APP_ARRAYS_H
+#define APP_ARRAYS_H
 
 #include "app/objects.h"
 

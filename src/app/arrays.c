@@ -1,6 +1,6 @@
 /* Makes datasets from arrays in memory, 32-bit or 64-bit. The arrays come from the caller's
  * program, so every value is checked. They are copied, except for borrowed features. */
-#include "api/arrays.h"
+#include "app/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "base/utf8.h"

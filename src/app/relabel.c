@@ -1,6 +1,6 @@
 /* Gives one graph other labels. Everything that does not depend on labels (edges, features, ids,
  * the cleaned graph and its matrices) is shared. */
-#include "api/arrays.h"
+#include "app/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
 
@@ -23,8 +23,8 @@ void relabelled_free(struct consm_dataset *dataset)
     consm_dataset_free(graph);
 }
 
-static consm_status share(struct dataset **out, const struct dataset *whole,
-                          const struct consm_labels *labels)
+static consm_status relabelled(struct dataset **out, const struct dataset *whole,
+                               const struct consm_labels *labels)
 {
     consm_status st = CONSM_OK;
     struct dataset *d = NULL;
@@ -70,7 +70,7 @@ consm_status consm_dataset_with_labels(struct consm_dataset **out, struct consm_
                         CONSM_CLASS_BOOLEAN));
     TRY(dataset_prepared(&prepared, graph));
     TRY(ZNEW(d, 1));
-    TRY(share(&d->data, graph->data, &whole));
+    TRY(relabelled(&d->data, graph->data, &whole));
     pthread_mutex_init(&d->lock, NULL);
     d->owners = 1;
     d->graph = dataset_hold(graph);
