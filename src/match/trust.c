@@ -1,4 +1,5 @@
-/* Logistic regression on the witnesses, shrunk towards weights learned over many graphs. */
+/* Logistic regression on the witnesses, shrunk towards weights learned over many graphs. Not in
+ * the paper. */
 
 /*
  *     loss(β) = Σ_known log(1 + exp(-±z_e)) + ω Σ_pairs log(1 + exp(-±(z_e + b)))

@@ -1,5 +1,5 @@
 /* Trust scores: the probability that an edge joins two nodes of one class, from several witnesses.
- * */
+ * Not in the paper. */
 
 /*
  * A logistic regression weighs them. It is fitted on edges whose two labels training or validation

@@ -1,4 +1,4 @@
-/* Computes the witnesses of each edge after training. */
+/* Computes the witnesses of each edge after training. Not in the paper. */
 #include "match/trust.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 /* Chooses by validation what was left open: how strongly coefficients pull (λ), over which edges
  * (the share ζ, or all), whether confident predictions serve as labels (guesses), and whether the
- * entropy of unlabelled predictions joins the loss (entropy.c). Every combination is an arm. */
+ * entropy of unlabelled predictions joins the loss (entropy.c). Every combination is an arm. Not in
+ * the paper. */
 
 /* All arms start from one point with one round's coefficients; the best by validation get more
  * updates, and one stays for all rounds. λ = 0 is among them, so a GNN that gains nothing from

@@ -1,7 +1,11 @@
 /* Chooses ConSM's backbone, or only the features of a given one, by successive halving (Jamieson
- * and Talwalkar 2016): all candidates train for part of the warm-up, the best by validation
- * continue, until one has completed it. The warm-up takes its parameters over and is then finished.
- * Only training and validation labels are read. */
+ * and Talwalkar 2016). Not in the paper. */
+
+/*
+ * All candidates train for part of the warm-up, the best by validation continue, until one has
+ * completed it. The warm-up takes its parameters over and is then finished. Only training and
+ * validation labels are read.
+ */
 #include "train/consm/race.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Trains on the graph without distrusted edges (--drop-share). This is not in the paper; it is an
- * arm like the others, chosen by validation. It is tried after the rounds over all edges, and only
+/* Trains on the graph without distrusted edges (--drop-share). Not in the paper. It is an arm
+ * like the others, chosen by validation. It is tried after the rounds over all edges, and only
  * if trust expects a noticeable share of the edges to join two classes. */
 
 /*

@@ -1,5 +1,6 @@
 /* Records finished work over other edges in the session's trail: trials ("legs"), and the rounds
- * over the best trial ("courses"). A resumed run takes the results from there. */
+ * over the best trial ("courses"). A resumed run takes the results from there. Not in the
+ * paper. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"

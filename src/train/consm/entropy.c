@@ -1,5 +1,5 @@
-/* Entropy minimisation (--entropy; Grandvalet and Bengio 2004), not in the ConSM paper: it moves
- * class borders to where few nodes are. The arms decide whether it helps (arms.c). */
+/* Entropy minimisation (--entropy; Grandvalet and Bengio 2004): it moves class
+ * borders to where few nodes are. Not in the paper. The arms decide whether it helps (arms.c). */
 
 /*
  * The mean entropy of the unlabelled nodes' predictions joins the loss:

@@ -1,7 +1,7 @@
 /* Examines the matching module before it is used. A module of the same kind learns from four fifths
  * of the labelled nodes of every class. It then scores pairs it learned from, pairs with a held-out
  * node, and edges whose labels training or validation may know. The edges choose how subgraphs are
- * pruned. A module at chance on held-out pairs gets no weight in the trust scores. */
+ * pruned. A module at chance on held-out pairs gets no weight in trust. Not in the paper. */
 #include "train/consm/consm.h"
 
 #include "base/log.h"

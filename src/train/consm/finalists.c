@@ -1,5 +1,7 @@
 /* Compares the last candidates by cross-validation over all labels (train/folds.h), if validation
- * nodes are too few to rank them. Only those within one standard error of the best take part,
+ * nodes are too few to rank them. Not in the paper. */
+
+/* Only those within one standard error of the best take part,
  * at most four. Each trains on every fold for its best number of updates so far. A finalist costs
  * ten short trainings, or five with 100 labels or more. */
 #include "train/consm/race.h"

@@ -1,6 +1,6 @@
-/* ConSM's own predictions as labels (--guesses). The most confident ones join the given labels:
- * `grow` of them in the first round, twice as many in the second and so on. The supervised loss is
- * one mean over all (as in Stretcu et al. 2019). */
+/* ConSM's own predictions as labels (--guesses). Not in the paper. The most confident ones join the
+ * given labels: `grow` of them in the first round, twice as many in the second and so on. The
+ * supervised loss is one mean over all (as in Stretcu et al. 2019). */
 
 /* Every round guesses anew from the best parameters so far, so errors need not stay. The arms
  * decide whether it helps (arms.c). Only training labels and predictions are read. */

@@ -1,4 +1,4 @@
-/* Messages over other edges than the graph's; not in the paper. Edges with the least trust carry no
+/* Messages over other edges than the graph's. Not in the paper. Edges with the least trust carry no
  * messages, pairs with the most trust do. The GNN's matrices are made from these. Matching,
  * witnesses and the propagation loss see all edges, so that an edge may come back. */
 

@@ -1,5 +1,5 @@
 /* Weights messages by ConSM's coefficients. The session has its own views, and both directions of
- * an edge change alike, so the matrix stays its own transpose. */
+ * an edge change alike, so the matrix stays its own transpose. Not in the paper. */
 #include "train/consm/consm.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Messages over pairs without an edge (--add-share), not in the paper; an arm like the others. */
+/* Messages over pairs without an edge (--add-share); an arm like the others. Not in the paper. */
 
 /*
  * Pairs that are close in the model's embedding or in their features, with the largest trust, may

@@ -1,6 +1,6 @@
 /* ConSM's candidate backbones: a table learned over many graphs and label counts
  * (studies/portfolio), how a candidate changes a configuration, and which candidates a graph
- * allows. */
+ * allows. Not in the paper. */
 #include "train/consm/consm.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Trains candidate networks up to a rung, several side by side on tracks of their own. */
+/* Trains candidate networks up to a rung, several side by side on tracks of their own.
+ * Not in the paper. */
 
 /*
  * A track is a thread with a backend: a part of the host's threads, or a stream of the card. Small

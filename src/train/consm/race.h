@@ -1,4 +1,5 @@
-/* The race of candidate networks: their rungs, and how several train side by side. */
+/* The race of candidate networks: their rungs, and how several train side by side. Not in
+ * the paper. */
 #ifndef TRAIN_CONSM_RACE_H
 #define TRAIN_CONSM_RACE_H
 

@@ -1,5 +1,5 @@
 /* The rungs of the race: how long candidates train before the worse ones are dropped, how many
- * stay, and when a candidate is validated or finished. */
+ * stay, and when a candidate is validated or finished. Not in the paper. */
 #include "train/consm/race.h"
 
 /* The rungs: after a share of the whole length, and a minimum of updates, this many candidates

@@ -1,4 +1,4 @@
-/* The student (--student), not in the paper. */
+/* The student (--student). Not in the paper. */
 
 /*
  * The candidates that were trained to the end vote on every node without a label. The chosen

@@ -1,4 +1,4 @@
-/* Boosted trees (train/trees.c) beside ConSM's candidate networks; not in the paper. */
+/* Boosted trees (train/trees.c) beside ConSM's candidate networks. Not in the paper. */
 
 /*
  * If features are a table of numbers, trees often predict better than any network (Tang et al.,
