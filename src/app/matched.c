@@ -13,7 +13,8 @@
 void matched_free(struct matched *m, const struct prepared *p)
 {
     csr_free(m->sparse);
-    partition_room_free(p->data->partition, m->dense);
+    if (m->dense) /* else p may not be prepared */
+        partition_room_free(p->data->partition, m->dense);
     prepare_structural_free(m->structural, p);
 }
 

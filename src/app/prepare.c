@@ -18,7 +18,8 @@ done:
 
 void prepare_structural_free(float *structural, const struct prepared *p)
 {
-    partition_room_free(p->partition, structural);
+    if (structural)
+        partition_room_free(p->partition, structural);
 }
 
 consm_status prepare_structural(float **out, const struct prepared *p)
