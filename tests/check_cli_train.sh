@@ -254,13 +254,13 @@ if [ -e "$work/other/checkpoint.safetensors" ]; then
 fi
 
 # A graph in parts: the matching module is examined on edges between known labels of both kinds.
-mkdir "$work/shares"
+mkdir "$work/parted"
 awk 'BEGIN { print "source,target"; for (i = 0; i < 300; i++) for (k = 1; k < 5; k++) print i "," (i * 3 + k * k * k) % 300 }' \
-    > "$work/shares/edges.csv"
+    > "$work/parted/edges.csv"
 awk 'BEGIN { print "id,label,x,y"; for (i = 0; i < 300; i++) print i "," substr("abc", i % 3 + 1, 1) "," (i * 7) % 11 "," i % 3 }' \
-    > "$work/shares/nodes.csv"
-"$consm" train "$work/shares" --in-parts -m consm --backbone gcn --warmup 2 --rounds 1 --gnn-steps 2 --match-steps 3 \
-    --prune-by none --split random --quiet --json -o "$work/shared" > "$work/out" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
+    > "$work/parted/nodes.csv"
+"$consm" train "$work/parted" --in-parts -m consm --backbone gcn --warmup 2 --rounds 1 --gnn-steps 2 --match-steps 3 \
+    --prune-by none --split random --quiet --json -o "$work/parted.out" > "$work/out" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
 grep -qE '"known_auc": [01]\.?[0-9]*,' "$work/out" || fault "in parts: no known edges of both kinds: $(cat "$work/out")"
 
 # The percentages of the report are those of metrics.json.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Training divided among MPI ranks: every model's file and predictions on 1, 2, 3, 4 and 8 ranks equal those of
 # one process; one rank prints and writes for all; differing inputs, a failing rank and a killed rank end the
-# job with one line; a checkpoint resumes with another number of ranks; data in parts, or in shares of a plain
+# job with one line; a checkpoint resumes with another number of ranks; data in parts, of a folder or of a plain
 # list, gives the bits of one process; a study's runs are divided.
 # usage: BUILD_DIR=… check_mpi.sh PATH-TO-consm
 set -uo pipefail
@@ -129,7 +129,7 @@ shift
 exec "$@"
 END
 
-# A folder in parts, of a weighted graph: each rank reads its share, and one process gives the same bits; options that need the whole graph are refused.
+# A folder in parts, of a weighted graph: each rank reads its rows, and one process gives the same bits; options that need the whole graph are refused.
 if ! grep -q 'built without METIS' "$work/err"; then
     awk 'BEGIN { for (i = 0; i < 700; i++) for (k = 1; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/w.csv"
     awk 'BEGIN { print "id,label"; for (i = 0; i < 700; i++) print i "," i % 3 }' > "$work/w_labels.csv"
@@ -187,40 +187,40 @@ if ! grep -q 'built without METIS' "$work/err"; then
     cmp "$work/again1/edges.csv" "$work/scored.csv" || fault "edges in parts: other scores"
 fi
 
-# A plain folder of which each rank reads its share: the bits of one process, and, as METIS leaves one part in its order, those of a
+# A plain folder of which each rank reads its rows: the bits of one process, and, as METIS leaves one part in its order, those of a
 # folder in parts with the same order. An error is printed once.
 mkdir "$work/plain"
 awk 'BEGIN { print "source,target,weight"; for (i = 0; i < 700; i++) for (k = 0; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/plain/edges.csv"
 awk 'BEGIN { srand(2); printf "id,label"; for (k = 0; k < 12; k++) printf ",f%d", k; print ""
              for (i = 0; i < 700; i++) { printf "%d,%s", i, substr("xyz", i % 3 + 1, 1); for (k = 0; k < 12; k++) printf ",%.3f", rand() + (i % 3 == k); print "" } }' > "$work/plain/nodes.csv"
-shares=(train "$work/plain" --in-parts -m gat --epochs 4 --quiet --probabilities --json)
-"$consm" "${shares[@]}" -o "$work/share0" > "$work/out" 2> "$work/err" || fault "in shares: $(cat "$work/err")"
+plain=(train "$work/plain" --in-parts -m gat --epochs 4 --quiet --probabilities --json)
+"$consm" "${plain[@]}" -o "$work/listed0" > "$work/out" 2> "$work/err" || fault "list in parts: $(cat "$work/err")"
 for ranks in "${ranks_tried[@]:0:2}"; do
-    "${mpi[@]}" -n $ranks "$consm" "${shares[@]}" -o "$work/share$ranks" > "$work/out" 2> "$work/err" || fault "in shares: $(cat "$work/err")"
+    "${mpi[@]}" -n $ranks "$consm" "${plain[@]}" -o "$work/listed$ranks" > "$work/out" 2> "$work/err" || fault "list in parts: $(cat "$work/err")"
     for file in model.safetensors predictions.csv metrics.json; do
-        cmp "$work/share0/$file" "$work/share$ranks/$file" || fault "in shares: another $file on $ranks ranks"
+        cmp "$work/listed0/$file" "$work/listed$ranks/$file" || fault "list in parts: another $file on $ranks ranks"
     done
 done
 if "$consm" partition "$work/plain" -k 1 -o "$work/one_part" --json > /dev/null 2> "$work/err"; then
     "$consm" train "$work/one_part" -m gat --epochs 4 --quiet --probabilities -o "$work/one" > /dev/null 2>&1 || fault "one part"
-    cmp "$work/one/predictions.csv" "$work/share0/predictions.csv" || fault "in shares: other bits than in parts"
+    cmp "$work/one/predictions.csv" "$work/listed0/predictions.csv" || fault "list in parts: other bits than of the folder in parts"
 fi
-"$consm" predict "$work/share0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted0.csv" > /dev/null 2> "$work/err" || fault "predict: $(cat "$work/err")"
-"${mpi[@]}" -n 3 "$consm" predict "$work/share0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted3.csv" > "$work/out" 2>&1 ||
-    fault "predict in shares: $(cat "$work/out")"
-cmp "$work/predicted0.csv" "$work/predicted3.csv" || fault "predict in shares: other bits"
+"$consm" predict "$work/listed0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted0.csv" > /dev/null 2> "$work/err" || fault "predict: $(cat "$work/err")"
+"${mpi[@]}" -n 3 "$consm" predict "$work/listed0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted3.csv" > "$work/out" 2>&1 ||
+    fault "predict list in parts: $(cat "$work/out")"
+cmp "$work/predicted0.csv" "$work/predicted3.csv" || fault "predict list in parts: other bits"
 # Names that occur only in the edges, and no features.
 tail -n +2 "$work/plain/edges.csv" | sed 's/\([0-9]*\),\([0-9]*\),.*/n\1 n\2/' > "$work/names.txt"
 tail -n +2 "$work/plain/nodes.csv" | sed 's/\([0-9]*\),\([^,]*\),.*/n\1 \2/' | head -300 > "$work/names_labels.txt"
 bare=(train "$work/names.txt" --labels "$work/names_labels.txt" --in-parts -m gcn --epochs 3 --quiet --probabilities)
 "$consm" "${bare[@]}" -o "$work/bare0" > "$work/out" 2>&1 || fault "no features: $(cat "$work/out")"
-"${mpi[@]}" -n 3 "$consm" "${bare[@]}" -o "$work/bare3" > "$work/out" 2>&1 || fault "no features in shares: $(cat "$work/out")"
+"${mpi[@]}" -n 3 "$consm" "${bare[@]}" -o "$work/bare3" > "$work/out" 2>&1 || fault "no features, in parts: $(cat "$work/out")"
 for file in model.safetensors predictions.csv metrics.json; do
-    cmp "$work/bare0/$file" "$work/bare3/$file" || fault "no features in shares: another $file"
+    cmp "$work/bare0/$file" "$work/bare3/$file" || fault "no features, in parts: another $file"
 done
 sed -i '2000s/,[^,]*$/,heavy/' "$work/plain/edges.csv"
-"${mpi[@]}" -n 3 "$consm" "${shares[@]}" > "$work/out" 2>&1 && fault "in shares: a bad weight went on"
-[ "$(grep -c 'edges.csv: line 2000, column 3 (weight): found "heavy"' "$work/out")" = 1 ] || fault "in shares: said $(cat "$work/out")"
+"${mpi[@]}" -n 3 "$consm" "${plain[@]}" > "$work/out" 2>&1 && fault "list in parts: a bad weight went on"
+[ "$(grep -c 'edges.csv: line 2000, column 3 (weight): found "heavy"' "$work/out")" = 1 ] || fault "list in parts: said $(cat "$work/out")"
 
 # Ranks with different options or data stop with one line.
 disagree() { # TEXT, then the commands of rank 0 and rank 1, with a colon between them (mpirun 5 crashes on two commands)

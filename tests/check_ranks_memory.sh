@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A graph too large for one process in a memory cgroup: that process fails, but four processes, each in a cgroup of the
-# same size, train on it. Tested with data in parts and with a plain list read in shares.
+# same size, train on it. Tested with data in parts and with a plain list read in parts.
 # usage: check_ranks_memory.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")
@@ -54,7 +54,7 @@ done
 "${run[@]}" -o "$work/free" > /dev/null 2>&1
 cmp "$work/free/model.safetensors" "$work/four/model.safetensors" || fault "other bits"
 
-# The plain list, of which each rank reads its share. Its features are not in a mapped file, so it needs more memory.
+# The plain list, of which each rank reads its rows. Its features are not in a mapped file, so it needs more memory.
 limit=$((96 << 20))
 for group in "${groups[@]}"; do echo $limit > "$group/$file"; done
 run[2]=$work/edges.csv

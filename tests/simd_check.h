@@ -1,5 +1,5 @@
 /* Shared by the tests of the vector kernels: random arrays without slack, so that AddressSanitizer
- * detects a step outside, and runs in shares of every kind. */
+ * detects a step outside, and runs in ranges of every kind. */
 #ifndef TESTS_SIMD_CHECK_H
 #define TESTS_SIMD_CHECK_H
 
@@ -43,7 +43,7 @@ HELPER void same_bits(const float *a, const float *b, int64_t count)
     assert_memory_equal(a, b, sizeof(float) * (size_t)count);
 }
 
-/* Runs the statement whole into `out`, then in shares of 1, 5 and 13 into `again`, and compares. */
+/* Runs the statement whole into `out`, then in ranges of 1, 5 and 13 into `again`, and compares. */
 #define WHOLE_AND_SHARED(n, out, again, size, statement)            \
     do {                                                            \
         static const int64_t step[] = {1 << 30, 1, 5, 13};          \

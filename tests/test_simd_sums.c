@@ -1,5 +1,5 @@
 /* Softmax, loss, reduction and pair kernels of every instruction set of this machine against plain
- * double-precision loops, over many widths, in shares of every kind. */
+ * double-precision loops, over many widths, in ranges of every kind. */
 #include "simd_check.h"
 
 enum { N = 43 };
