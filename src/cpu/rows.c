@@ -166,10 +166,9 @@ KERNEL(pair_cosine_grad)
     }
     team_barrier(who);
     range_rows(n, who, &from, &to);
-    simd_best()->pair_grad(in->out, x, x, to_other, to_self, squared, i->start, i->item, j->row, f,
-                           false, from, to);
-    simd_best()->pair_grad(in->out, x, x, to_other, to_self, squared, j->start, j->item, i->row, f,
-                           true, from, to);
+    const struct pair_lists sides[] = {{i->start, i->item, i->row, j->row},
+                                       {j->start, j->item, j->row, i->row}};
+    simd_best()->pair_grad(in->out, x, x, to_other, to_self, squared, sides, 2, f, from, to);
 }
 
 static float distance(const float *x, const float *y, int64_t f)

@@ -239,15 +239,20 @@ typedef void reduce_combine_fn(float *out, const double *partial, int64_t blocks
 typedef void pair_dot_fn(float *out, const float *x, const float *z, const float *xs,
                          const float *zs, const int32_t *left, const int32_t *right, int64_t width,
                          int64_t from, int64_t to);
-/* Its gradient to the rows [from, to) of one side. pair[start[r] … start[r+1]) are the
- * pairs that name row r on this side, other[k] is the row pair k names on the other side:
- *   gx_r (+)= Σ_k w_other[k] z_other(k) + s[r] (Σ_k w_self[k]) x_r
- * s NULL: 1; w_self NULL: no second term. Cosine: w_other = g/(|x_i||z_j|), w_self = -g cos,
+/* The pairs of one side: pair[start[r] … start[r+1]) name row r there, k names self[k] there and
+ * other[k] on the other side. */
+struct pair_lists {
+    const int64_t *start;
+    const int32_t *pair, *self, *other;
+};
+/* Its gradient to the rows [from, to) of one side; for pairs of rows of one matrix, of both sides,
+ * the second added to the first:
+ *   gx_r = Σ_sides (s[r] (Σ_k w_self[k]) x_r + Σ_k w_other[k] z_other(k))
+ * s NULL: 1; w_self NULL: no first term. Cosine: w_other = g/(|x_i||z_j|), w_self = -g cos,
  * s = 1/|x_r|². */
 typedef void pair_grad_fn(float *gx, const float *x, const float *z, const float *w_other,
-                          const float *w_self, const float *s, const int64_t *start,
-                          const int32_t *pair, const int32_t *other, int64_t width, bool accumulate,
-                          int64_t from, int64_t to);
+                          const float *w_self, const float *s, const struct pair_lists *side,
+                          int sides, int64_t width, int64_t from, int64_t to);
 
 /* ---- gather ------------------------------------------------- */
 
