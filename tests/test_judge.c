@@ -1,6 +1,7 @@
 /* The validation metric: every metric against its definition written out pair by pair, ties, `auto`
- * by class sizes, and that a run keeps the epoch with the best metric. */
+ * by class sizes, and that a run keeps the epoch with the best metric. THREADED */
 #include "base/rng.h"
+#include "base/threads.h"
 #include "check.h"
 #include "stats/rank.h"
 #include "train/judge.h"
@@ -324,6 +325,51 @@ static void two_classes_have_one_area(void **state)
     judge_close(&j);
 }
 
+/* ROC-AUC of many classes: the same bits on teams of several sizes, alone, and one pair of classes
+ * at a time, without room for keys. More classes than lanes, more than fit on the stack. */
+static void a_team_finds_the_same_area(void **state)
+{
+    enum { COUNT = 400, KINDS = 70 };
+    static float logit[COUNT * KINDS];
+    int32_t label[COUNT];
+    uint8_t role[COUNT];
+    struct rng rng;
+    struct judge j;
+    (void)state;
+    rng_init(&rng, 5, 1);
+    for (int i = 0; i < COUNT; i++) {
+        label[i] = (int32_t)rng_below(&rng, KINDS - 1); /* no row has the last class */
+        role[i] = SPLIT_VAL;
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        const int32_t classes = turn == 0 ? KINDS : 3;
+        for (int i = 0; i < COUNT * KINDS; i++)
+            logit[i] = (float)rng_below(&rng, 1000) / 100;
+        for (int i = 0; i < COUNT; i++) {
+            label[i] %= classes;
+            logit[i * classes + label[i]] += 2;
+        }
+        struct problem problem = {.nodes = COUNT, .classes = classes, .label = label, .role = role};
+        OK(judge_open(&j, &problem, METRIC_ROC_AUC, -1));
+        const double alone = judge_score(&j, logit, false);
+        uint32_t *key = j.room.key;
+        j.room.key = NULL;
+        const double slowly = judge_score(&j, logit, false);
+        j.room.key = key;
+        assert_true(alone > 0.6 && alone < 1 && fabs(alone - slowly) < 1e-6);
+        for (int threads = 1; threads <= 9; threads += 4) {
+            struct team *team;
+            OK(team_new(&team, threads));
+            OK(judge_share(&j, team));
+            for (int32_t k = 0; k < classes; k++)
+                j.room.area[k] = NAN; /* no class keeps an earlier one */
+            assert_true(judge_score(&j, logit, false) == alone);
+            team_free(team);
+        }
+        judge_close(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +379,7 @@ int main(void)
         cmocka_unit_test(thresholds_are_chosen),
         cmocka_unit_test(auto_looks_at_class_sizes),
         cmocka_unit_test(two_classes_have_one_area),
+        cmocka_unit_test(a_team_finds_the_same_area),
         cmocka_unit_test(a_run_goes_by_its_metric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

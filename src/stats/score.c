@@ -85,47 +85,95 @@ static double log_odds(const float *row, int32_t classes, int32_t k)
     return (double)row[k] - top - log(sum);
 }
 
-static struct odds_base base_of(const float *row, int32_t classes)
-{
-    struct odds_base b = {.first = score_largest(row, classes)};
-    b.top = (double)row[b.first];
-    b.own = log_odds(row, classes, b.first);
-    for (int32_t i = 0; i < classes; i++)
-        b.sum += i != b.first ? exp((double)row[i] - b.top) : 1;
-    return b;
-}
-
-static float odds_of(const struct odds_base *b, const float *row, int32_t classes, int32_t of)
+static float odds_of(const float *row, int32_t classes, int32_t of)
 {
     if (classes < 2)
         return 0;
     if (classes == 2)
         return (float)((double)row[of] - (double)row[1 - of]);
-    if (!b)
-        return (float)log_odds(row, classes, of);
-    double x = (double)row[of] - b->top;
-    return (float)(of == b->first ? b->own : x - log(b->sum - exp(x)));
+    return (float)log_odds(row, classes, of);
 }
 
 static void rank_class(const struct scored_rows *x, const struct score_room *room, int32_t of)
 {
     for (int64_t k = 0; k < x->rows; k++)
-        room->item[k] =
-            rank_item(odds_of(room->base ? &room->base[k] : NULL, row_of(x, k), x->classes, of),
-                      label_of(x, k) == of);
+        room->item[k] = rank_item(odds_of(row_of(x, k), x->classes, of), label_of(x, k) == of);
     rank_sort(room->item, room->spare, x->rows);
+}
+
+/* ---- ROC-AUC of more than two classes, on all threads -------------------- */
+
+enum { TERMS = 64 }; /* classes whose terms fit on the stack */
+
+/* Keys of a row's log-odds, x_k - log(sum - exp(x_k)): exp is taken once per class, not once per
+ * pair of classes. Without another class the sum loses no digits: the largest term stays. */
+static void row_keys(uint32_t *key, int64_t rows, const float *row, int32_t classes)
+{
+    const int32_t first = score_largest(row, classes);
+    const double top = (double)row[first];
+    double sum = 0, term[TERMS];
+    for (int32_t i = 0; i < classes; i++) {
+        const double e = i != first ? exp((double)row[i] - top) : 1;
+        sum += e;
+        if (i < TERMS)
+            term[i] = e;
+    }
+    for (int32_t i = 0; i < classes; i++) {
+        const double x = (double)row[i] - top;
+        const float odds = (float)(i == first ? log_odds(row, classes, i)
+                                              : x - log(sum - (i < TERMS ? term[i] : exp(x))));
+        key[i * rows] = (uint32_t)(rank_item(odds, false) >> 1);
+    }
+}
+
+struct areas {
+    const struct scored_rows *x;
+    const struct score_room *room;
+};
+
+static void areas_worker(void *arg, struct worker who)
+{
+    const struct areas *a = arg;
+    const struct scored_rows *x = a->x;
+    const struct score_room *room = a->room;
+    int64_t from, to;
+    team_range(who, x->rows, 64, &from, &to);
+    for (int64_t k = from; k < to; k++)
+        row_keys(room->key + k, x->rows, row_of(x, k), x->classes);
+    team_barrier(who);
+    const int lanes = room->lanes < who.size ? room->lanes : who.size;
+    uint64_t *item = room->item + who.id * x->rows, *spare = room->spare + who.id * x->rows;
+    for (int32_t of = who.id; of < x->classes && who.id < lanes; of += lanes) {
+        const uint32_t *key = room->key + of * x->rows;
+        for (int64_t k = 0; k < x->rows; k++)
+            item[k] = (uint64_t)key[k] << 1 | (label_of(x, k) == of);
+        rank_sort(item, spare, x->rows);
+        room->area[of] = rank_auc(item, x->rows);
+    }
+}
+
+/* The area of every class, into room->area. */
+static void all_areas(const struct scored_rows *x, const struct score_room *room)
+{
+    struct areas a = {x, room};
+    if (room->team)
+        team_run(room->team, areas_worker, &a);
+    else
+        areas_worker(&a, (struct worker){0, 1, NULL});
 }
 
 /* The mean over the classes that some rows have and others do not. Two classes have the same area:
  * their log-odds differ only in sign. */
 static double mean_auc(const struct scored_rows *x, const struct score_room *room)
 {
+    const bool keys = room->key && x->classes > 2;
     double sum = 0, defined = 0;
-    for (int64_t k = 0; room->base && k < x->rows; k++)
-        room->base[k] = base_of(row_of(x, k), x->classes);
+    if (keys)
+        all_areas(x, room);
     for (int32_t of = 0; of < (x->classes == 2 ? 1 : x->classes); of++) {
-        rank_class(x, room, of);
-        double area = rank_auc(room->item, x->rows);
+        if (!keys)
+            rank_class(x, room, of);
+        double area = keys ? room->area[of] : rank_auc(room->item, x->rows);
         sum += isnan(area) ? 0 : area;
         defined += !isnan(area);
     }

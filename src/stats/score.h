@@ -4,6 +4,7 @@
 #define STATS_SCORE_H
 
 #include "base/alloc.h"
+#include "base/threads.h"
 
 enum score_metric {
     SCORE_ACCURACY,
@@ -25,19 +26,13 @@ struct scored_rows {
 
 /* Scratch. */
 struct score_room {
-    uint64_t *item, *spare; /* (rows) */
+    uint64_t *item, *spare; /* (rows), for ROC-AUC with keys (lanes, rows) */
     int64_t *count;         /* (3, classes) */
-    struct odds_base *base; /* (rows) for ROC-AUC of more than two classes, or NULL: slower */
-};
-
-/* What a row's log-odds of every class need. With it, exp is taken once per class, not once per
- * pair of classes. */
-struct odds_base {
-    int32_t first; /* the class with the largest logit */
-    double own;    /* its log-odds */
-    /* That logit, and Σ_i exp(x_i - top). Without another class the sum loses no digits: the
-     * largest term stays. */
-    double top, sum;
+    /* For ROC-AUC of more than two classes, or NULL: slower. */
+    uint32_t *key;     /* (classes, rows) log-odds as integers of the same order */
+    double *area;      /* (classes) */
+    struct team *team; /* NULL: the caller alone */
+    int lanes;         /* threads of the team that rank classes, at least 1 */
 };
 
 /* 0 without rows. */

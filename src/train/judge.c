@@ -90,8 +90,11 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
     TRY(NEW(j->room.item, j->rows));
     TRY(NEW(j->room.spare, j->rows));
     TRY(NEW(j->room.count, 3 * (int64_t)problem->classes));
-    if (problem->classes > 2 && j->metric == METRIC_ROC_AUC)
-        TRY(NEW(j->room.base, j->rows));
+    j->room.lanes = 1;
+    if (problem->classes > 2 && j->metric == METRIC_ROC_AUC) {
+        TRY(NEW(j->room.key, problem->classes * j->rows));
+        TRY(NEW(j->room.area, problem->classes));
+    }
     for (int64_t i = 0, k = 0; i < problem->nodes; i++)
         if (problem->role[i] == SPLIT_VAL && problem->label[i] >= 0) {
             found = found || problem->label[i] == j->positive;
@@ -107,6 +110,26 @@ done:
     return st;
 }
 
+enum { MOST_LANES = 8 }; /* classes ranked at a time: 16 bytes a row each */
+
+consm_status judge_share(struct judge *j, struct team *team)
+{
+    consm_status st = CONSM_OK;
+    if (!j->room.key || !team)
+        return CONSM_OK;
+    const int most = j->classes < MOST_LANES ? (int)j->classes : MOST_LANES;
+    const int lanes = team_size(team) < most ? team_size(team) : most;
+    mem_free(j->room.item);
+    mem_free(j->room.spare);
+    j->room.item = j->room.spare = NULL;
+    TRY(NEW(j->room.item, lanes * j->rows));
+    TRY(NEW(j->room.spare, lanes * j->rows));
+    j->room.lanes = lanes;
+    j->room.team = team;
+done:
+    return st;
+}
+
 void judge_close(struct judge *j)
 {
     mem_free(j->node);
@@ -114,7 +137,8 @@ void judge_close(struct judge *j)
     mem_free(j->room.item);
     mem_free(j->room.spare);
     mem_free(j->room.count);
-    mem_free(j->room.base);
+    mem_free(j->room.key);
+    mem_free(j->room.area);
     *j = (struct judge){0};
 }
 

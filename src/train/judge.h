@@ -28,6 +28,9 @@ consm_status judge_choose(enum config_metric *metric, int32_t *positive,
  * without validation nodes. */
 consm_status judge_open(struct judge *j, const struct problem *problem, enum config_metric metric,
                         int32_t positive);
+
+/* From now on ROC-AUC of more than two classes is computed on this team. The bits are the same. */
+consm_status judge_share(struct judge *j, struct team *team);
 void judge_close(struct judge *j);
 
 /* logits (n, c), or only of the rows, (rows, c), if compact. 0 without rows. No allocation. */
