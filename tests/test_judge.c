@@ -360,7 +360,7 @@ static void a_team_finds_the_same_area(void **state)
         for (int threads = 1; threads <= 9; threads += 4) {
             struct team *team;
             OK(team_new(&team, threads));
-            OK(judge_share(&j, team));
+            OK(judge_with_team(&j, team));
             for (int32_t k = 0; k < classes; k++)
                 j.room.area[k] = NAN; /* no class keeps an earlier one */
             assert_true(judge_score(&j, logit, false) == alone);

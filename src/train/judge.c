@@ -112,7 +112,7 @@ done:
 
 enum { MOST_LANES = 8 }; /* classes ranked at a time: 16 bytes a row each */
 
-consm_status judge_share(struct judge *j, struct team *team)
+consm_status judge_with_team(struct judge *j, struct team *team)
 {
     consm_status st = CONSM_OK;
     if (!j->room.key || !team)

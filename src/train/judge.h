@@ -30,7 +30,7 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
                         int32_t positive);
 
 /* From now on ROC-AUC of more than two classes is computed on this team. The bits are the same. */
-consm_status judge_share(struct judge *j, struct team *team);
+consm_status judge_with_team(struct judge *j, struct team *team);
 void judge_close(struct judge *j);
 
 /* logits (n, c), or only of the rows, (rows, c), if compact. 0 without rows. No allocation. */

@@ -226,7 +226,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
         TRY(collect_labelled(s));
         TRY(balance_classes(s));
         TRY(judge_open(&s->judge, problem, options->config.metric, options->positive - 1));
-        TRY(judge_share(&s->judge, backend->host));
+        TRY(judge_with_team(&s->judge, backend->host));
         s->options.config.metric = s->judge.metric;
         s->options.positive = s->judge.positive + 1;
     }
