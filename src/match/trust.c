@@ -10,11 +10,12 @@
  * a witness says for one class is the same for an edge and for a pair if the witness and the edge
  * are independent given the classes; only the bias differs, hence b. This holds roughly, so a pair
  * counts a tenth (ω). Over 105 tasks (NOTES, "trust learns from pairs") they raise the area under
- * the curve by 0.004, and on DBLP with 20 labels per class by 0.016. The
- * last term (Student's t with three degrees of freedom) ties the mean score of usual edges to the
- * mean agreement of predictions, which is close to the share of edges inside classes if predictions
- * are calibrated: r = (logit(mean σ(z)) - logit(agreement) - shift) / spread. Its tails are heavy,
- * so known edges win if an attack made the predictions wrong.
+ * the curve by 0.004, and on DBLP with 20 labels per class by 0.016.
+ *
+ * The last term (Student's t with three degrees of freedom) ties the mean score of usual edges to
+ * the mean agreement of predictions, which is close to the share of edges inside classes if
+ * predictions are calibrated: r = (logit(mean σ(z)) - logit(agreement) - shift) / spread. Its tails
+ * are heavy, so known edges win if an attack made the predictions wrong.
  *
  * Agreement of predictions never counts against an edge, even if a few known edges suggest it by
  * chance. The weight of agreement is at least half of the prior's. That of the head, which predicts

@@ -79,8 +79,8 @@ void trust_read(struct trust *t, const float number[TRUST_NUMBERS]);
 
 /* The edges that a fit may use: both labels are known to training or validation, and at least one
  * end validates (the model has memorised the labels of training nodes); at most 65,536, drawn. And
- * edges drawn from all, known or not, which show what is usual in this graph. And pairs (or NULL),
- * which must live as long as the sample. */
+ * edges drawn from all, known or not, which show what is usual in this graph. And all pairs
+ * (NULL: none). */
 struct trust_sample;
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
                               const struct edges *pairs, const int32_t *label, const uint8_t *role,
