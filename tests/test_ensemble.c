@@ -66,12 +66,12 @@ static double likelihood_of(const struct arrays *a, const int *vote, int votes)
 
 /* The selection as in its paper: tries every list with one more vote; the best list along the way
  * counts. */
-static void select_slowly(int64_t *picks, const struct arrays *a, int most)
+static void select_slowly(int64_t *picks, const struct arrays *a, int first, int most)
 {
-    int vote[64], votes = 0, kept = 0;
-    double best = -INFINITY;
+    int vote[64] = {0}, votes = first, kept = first; /* the first votes are member 0's */
+    double best = first > 0 ? likelihood_of(a, vote, votes) : -INFINITY;
     memset(picks, 0, (size_t)a->pool.members * sizeof *picks);
-    while (votes < most && votes - kept < ENSEMBLE_PATIENCE) {
+    while (votes < first + most && votes - kept < ENSEMBLE_PATIENCE) {
         int next = 0;
         double most_likely = -INFINITY;
         for (int m = 0; m < a->pool.members; m++) {
@@ -103,7 +103,7 @@ static void greedy_is_greedy(void **state)
         draw(&a, seed);
         int64_t most = seed % 5 == 0 ? 3 : ENSEMBLE_PICKS, sum = 0, taken = 0, top = 0;
         OK(ensemble_greedy(picks, &a.pool, most));
-        select_slowly(slow, &a, (int)most);
+        select_slowly(slow, &a, 0, (int)most);
         for (int64_t m = 0; m < a.pool.members; m++) {
             assert_int_equal(picks[m], slow[m]);
             sum += picks[m];
@@ -115,6 +115,30 @@ static void greedy_is_greedy(void **state)
         uneven += taken > 1 && top > 1;
     }
     assert_true(several > 20 && uneven > 5); /* else nothing was selected with anything */
+}
+
+static void others_join_the_first(void **state)
+{
+    (void)state;
+    enum { FIRST = 10, MORE = 10 };
+    static struct arrays a;
+    int64_t picks[MOST], slow[MOST], joined = 0, alone = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        arrays_open(&a, 1 + (int64_t)(seed % MOST), 3 + (int64_t)(seed * 11 % (ROWS - 3)),
+                    2 + (int32_t)(seed % 3));
+        draw(&a, seed);
+        OK(ensemble_join(picks, &a.pool, FIRST, MORE));
+        select_slowly(slow, &a, FIRST, MORE);
+        int64_t others = 0;
+        for (int64_t m = 0; m < a.pool.members; m++) {
+            assert_int_equal(picks[m], slow[m]);
+            others += m > 0 ? picks[m] : 0;
+        }
+        assert_true(picks[0] >= FIRST && others <= MORE);
+        joined += others > 1;
+        alone += others == 0;
+    }
+    assert_true(joined > 20 && alone > 0);
 }
 
 static void equal_members_go_by_their_order(void **state)
@@ -725,6 +749,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(greedy_is_greedy),
+        cmocka_unit_test(others_join_the_first),
         cmocka_unit_test(equal_members_go_by_their_order),
         cmocka_unit_test(accuracy_can_refuse),
         cmocka_unit_test(likelihood_can_refuse),

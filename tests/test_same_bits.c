@@ -70,7 +70,7 @@ static const struct {
     {"ptdnet", "ptdnet", {{0}}},
     {"grand", "grand", {{0}}},
     {"grand-norm", "grand", {{"norm", "batch"}}},
-    {"consm", "consm", {{0}}},
+    {"consm", "consm", {{"companions", "no"}}},
     {"consm-paper", "consm", {{"profile", "paper"}}},
     {"consm-authors", "consm", {{"profile", "authors"}}},
     {"consm-signed", "consm", {{"messages", "signed"}, {"backbone", "gcn"}, {"map", "linear"}}},

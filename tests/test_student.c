@@ -123,6 +123,7 @@ static struct train_options student_options(enum config_student student)
     options.config.prune_by = PRUNE_BY_NONE;
     options.config.lambda = 1;
     options.config.drop_share = 0;
+    options.config.companions = COMPANIONS_NO;
     return options;
 }
 

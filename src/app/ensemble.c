@@ -1,34 +1,50 @@
 /* Evaluates a model. A plain model runs one session. An ensemble runs its members one after another
- * and averages them, so only one is in memory at a time. */
+ * and averages them, so only one is in memory at a time; so does a model with companions. */
 #include "app/objects.h"
 #include "train/session.h"
 
 #include <math.h>
 #include <string.h>
 
+bool model_mixes(const struct consm_model *m)
+{
+    return m->members > 0 || m->companions > 0;
+}
+
+int64_t model_parts(const struct consm_model *m)
+{
+    return m->members > 0 ? m->members : 1 + m->companions;
+}
+
+const struct consm_model *model_part(const struct consm_model *m, int64_t i)
+{
+    if (m->members > 0)
+        return m->member[i];
+    return i == 0 ? m : m->companion[i - 1];
+}
+
+/* The votes of a part. */
+static int64_t votes_of(const struct consm_model *m, const struct consm_model *part)
+{
+    return part == m ? m->own_votes : part->picks;
+}
+
 static int64_t votes(const struct consm_model *m)
 {
     int64_t sum = 0;
-    for (int64_t i = 0; i < m->members; i++)
-        sum += m->member[i]->picks;
+    for (int64_t i = 0; i < model_parts(m); i++)
+        sum += votes_of(m, model_part(m, i));
     return sum;
 }
 
-/* predicts: use the sessions of the parts that predict. */
-static consm_status each_session(const struct consm_model *model, bool predicts,
-                                 const struct problem *problem, struct backend *backend,
-                                 model_part_fn use, void *ctx)
+static consm_status one_session(const struct consm_model *part, const struct consm_model *asked,
+                                const struct problem *problem, struct backend *backend,
+                                model_part_fn use, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct session *s = NULL;
-    int64_t parts = model->members ? model->members : 1;
-    for (int64_t i = 0; i < parts; i++) {
-        const struct consm_model *part = model->members ? model->member[i] : model;
-        TRY(model_session(&s, predicts ? model_predicts(part) : part, problem, backend));
-        TRY(use(ctx, part, s));
-        session_free(s);
-        s = NULL;
-    }
+    TRY(model_session(&s, asked, problem, backend));
+    TRY(use(ctx, part, s));
 done:
     session_free(s);
     return st;
@@ -37,7 +53,13 @@ done:
 consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
                                 struct backend *backend, model_part_fn use, void *ctx)
 {
-    return each_session(model, false, problem, backend, use, ctx);
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < (model->members ? model->members : 1); i++) {
+        const struct consm_model *part = model_part(model, i);
+        TRY(one_session(part, part, problem, backend, use, ctx));
+    }
+done:
+    return st;
 }
 
 bool options_race_trees(const struct model_def *model, const struct config *c)
@@ -50,25 +72,21 @@ bool options_race_trees(const struct model_def *model, const struct config *c)
 struct mixing {
     const struct consm_model *model;
     float *logits;      /* (n, c) of a plain model */
-    double *mean;       /* (n, c) of an ensemble, so far */
-    float *probability; /* (c) of the current member and node */
+    double *mean;       /* (n, c) so far; NULL: there is one part */
+    float *probability; /* (c) of the current part and node */
 };
 
-/* mean (c) += picks / votes · softmax(logits / T) */
 void model_mix(double *mean, float *probability, const struct consm_model *model,
                const struct consm_model *part, const float *logits, int32_t classes)
 {
-    double weight = (double)part->picks / (double)votes(model);
-    metrics_softmax(probability, logits, part->temperature, 1, classes);
-    for (int32_t k = 0; k < classes; k++)
-        mean[k] += weight * (double)probability[k];
+    double weight = (double)votes_of(model, part) / (double)votes(model);
+    double temperature = part == model ? model->own_temperature : part->temperature;
+    ensemble_mix(mean, probability, weight, temperature, logits, classes);
 }
 
-/* softmax(log p) = p; the floor keeps log(0) finite. */
 void model_mixed(float *logits, const double *mean, int64_t count)
 {
-    for (int64_t k = 0; k < count; k++)
-        logits[k] = (float)log(fmax(mean[k], 1e-45));
+    ensemble_mixed(logits, mean, count);
 }
 
 static consm_status mix(void *ctx, const struct consm_model *part, struct session *s)
@@ -81,7 +99,7 @@ static consm_status mix(void *ctx, const struct consm_model *part, struct sessio
     for (int64_t i = 0; i < s->problem->nodes; i++) {
         if (!problem_here(s->problem, i))
             continue;
-        if (part == to->model)
+        if (!to->mean)
             memcpy(to->logits + i * c, logits + i * c, (size_t)c * sizeof *logits);
         else
             model_mix(to->mean + i * c, to->probability, to->model, part, logits + i * c,
@@ -99,12 +117,15 @@ consm_status model_logits(float **out, const struct consm_model *model,
     int64_t count = problem->nodes * problem->classes;
     *out = NULL;
     TRY(ZNEW(to.logits, count));
-    if (model->members) {
+    if (model_mixes(model)) {
         TRY(ZNEW(to.mean, count));
         TRY(NEW(to.probability, problem->classes));
     }
-    TRY(each_session(model, true, problem, backend, mix, &to));
-    if (model->members)
+    for (int64_t i = 0; i < model_parts(model); i++) {
+        const struct consm_model *part = model_part(model, i);
+        TRY(one_session(part, model_predicts(part), problem, backend, mix, &to));
+    }
+    if (to.mean)
         model_mixed(to.logits, to.mean, count);
     *out = to.logits;
     to.logits = NULL;

@@ -221,8 +221,8 @@ static consm_status match(struct matched *out, const struct consm_model *m,
 static bool standardises(const struct consm_model *m)
 {
     bool yes = m->config.normalize_features == FEATURES_STANDARD;
-    for (int64_t i = 0; i < m->members; i++)
-        yes = yes || m->member[i]->config.normalize_features == FEATURES_STANDARD;
+    for (int64_t i = 0; i < model_parts(m); i++)
+        yes = yes || model_part(m, i)->config.normalize_features == FEATURES_STANDARD;
     return yes;
 }
 

@@ -28,6 +28,9 @@ void consm_model_free(struct consm_model *model)
     for (int64_t i = 0; model->member && i < model->members; i++)
         consm_model_free(model->member[i]);
     mem_free(model->member);
+    for (int64_t i = 0; model->companion && i < model->companions; i++)
+        consm_model_free(model->companion[i]);
+    mem_free(model->companion);
     consm_model_free(model->trees);
     mem_free(model->learned);
     mem_free(model->vote);
@@ -198,6 +201,26 @@ done:
     return st;
 }
 
+static consm_status take_companions(struct consm_model *m, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct train_company *company = session_company(s);
+    if (!company)
+        return CONSM_OK;
+    TRY(ZNEW(m->companion, company->count));
+    m->own_votes = company->votes[0];
+    m->own_temperature = company->temperature[0];
+    for (int i = 0; i < company->count; i++) {
+        struct consm_model *one;
+        TRY(model_of_session(&one, company->member[i], (struct custom){0}));
+        m->companion[m->companions++] = one;
+        one->picks = company->votes[i + 1];
+        one->temperature = company->temperature[i + 1];
+    }
+done:
+    return st;
+}
+
 consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom)
 {
     consm_status st = CONSM_OK;
@@ -220,6 +243,7 @@ consm_status model_of_session(struct consm_model **out, struct session *s, struc
         memcpy(m->vote, session_votes(s), (size_t)s->problem->nodes * sizeof *m->vote);
     }
     TRY(take_trees(m, s));
+    TRY(take_companions(m, s));
     *out = m;
     return CONSM_OK;
 done:
@@ -245,9 +269,9 @@ void model_name_backbone(struct consm_model *m)
 
 bool model_weighs(const struct consm_model *m)
 {
-    bool weighs = m->members == 0 && !model_equations(model_predicts(m))->unweighted;
-    for (int64_t i = 0; i < m->members; i++)
-        weighs = weighs || !model_equations(model_predicts(m->member[i]))->unweighted;
+    bool weighs = false;
+    for (int64_t i = 0; i < model_parts(m); i++)
+        weighs = weighs || !model_equations(model_predicts(model_part(m, i)))->unweighted;
     return weighs;
 }
 

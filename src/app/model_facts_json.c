@@ -108,6 +108,22 @@ static void trees_to_json(struct text *t, const struct consm_model *m)
     text_add(t, "}");
 }
 
+/* "companions": the candidates that predict together with ConSM; absent where it predicts alone. */
+static void companions_told(struct text *t, const struct consm_model *m)
+{
+    const struct train_companions *told = &m->result.companions;
+    if (told->count == 0)
+        return;
+    text_printf(t, ",\n\"companions\": {\"votes\": %lld, \"own\": %lld", (long long)told->votes,
+                (long long)told->own);
+    figure_to_json(t, "own_val_score", told->alone);
+    text_add(t, ", \"candidates\": [");
+    for (int i = 0; i < told->count; i++)
+        text_printf(t, "%s{\"candidate\": %lld, \"votes\": %lld}", i ? ", " : "",
+                    (long long)told->of[i].number, (long long)told->of[i].votes);
+    text_add(t, "]}");
+}
+
 /* The validation metric, and the chosen threshold. */
 static void chosen_to_json(struct text *t, const struct consm_model *m)
 {
@@ -120,6 +136,7 @@ static void chosen_to_json(struct text *t, const struct consm_model *m)
     figure_to_json(t, "val_score", m->count[SPLIT_VAL] ? m->result.val_score : (double)NAN);
     arm_to_json(t, m);
     trees_to_json(t, m);
+    companions_told(t, m);
     if (!m->decision.made)
         return;
     text_add(t, ",\n\"threshold\": ");

@@ -118,10 +118,22 @@ consm_status model_define_by_name(struct consm_model *m, const char *name)
     return CONSM_OK;
 }
 
+/* What a file says of a part's votes and temperature. */
+static consm_status votes_sound(int64_t picks, double temperature)
+{
+    enum { MOST_PICKS = 1000000 };
+    if (picks < 1 || picks > MOST_PICKS)
+        return status_fail(CONSM_EFORMAT, "\"picks\" is %lld: expected 1 to %d", (long long)picks,
+                           MOST_PICKS);
+    if (!(temperature >= 1e-3 && temperature <= 1e3))
+        return status_fail(CONSM_EFORMAT, "\"temperature\" is %g: expected 0.001 to 1000",
+                           temperature);
+    return CONSM_OK;
+}
+
 static consm_status part_from_json(struct consm_model *m, const json_t *object)
 {
     consm_status st = CONSM_OK;
-    enum { MOST_PICKS = 1000000 };
     const char *name = json_string_value(json_object_get(object, "model"));
     const char *seed = json_string_value(json_object_get(object, "seed"));
     char *end = NULL;
@@ -137,12 +149,7 @@ static consm_status part_from_json(struct consm_model *m, const json_t *object)
     m->temperature = json_number_value(json_object_get(object, "temperature"));
     if (errno || end == seed || *end)
         return status_fail(CONSM_EFORMAT, "\"seed\" is %.40s: expected a whole number", seed);
-    if (m->picks < 1 || m->picks > MOST_PICKS)
-        return status_fail(CONSM_EFORMAT, "\"picks\" is %lld: expected 1 to %d",
-                           (long long)m->picks, MOST_PICKS);
-    if (!(m->temperature >= 1e-3 && m->temperature <= 1e3))
-        return status_fail(CONSM_EFORMAT, "\"temperature\" is %g: expected 0.001 to 1000",
-                           m->temperature);
+    TRY(votes_sound(m->picks, m->temperature));
 done:
     return st;
 }
@@ -167,6 +174,49 @@ consm_status member_from_json(struct consm_model *m, const json_t *object)
 {
     consm_status st = part_from_json(m, object);
     return st < 0 ? st : trees_from_json(m, json_object_get(object, "trees"));
+}
+
+/* ---- companions ---------------------------------------------------------- */
+
+void companions_to_json(struct text *t, const struct consm_model *m)
+{
+    text_printf(t, "{\"votes\": %lld", (long long)m->own_votes);
+    figure_to_json(t, "temperature", m->own_temperature);
+    text_add(t, ", \"members\": [");
+    for (int64_t i = 0; i < m->companions; i++) {
+        text_add(t, i ? ", " : "");
+        member_to_json(t, m->companion[i]);
+    }
+    text_add(t, "]}");
+}
+
+consm_status companions_from_json(struct consm_model *m, const json_t *object)
+{
+    consm_status st = CONSM_OK;
+    const json_t *members = json_object_get(object, "members");
+    size_t count = json_array_size(members);
+    if (!object)
+        return CONSM_OK;
+    m->own_votes = (int64_t)json_integer_value(json_object_get(object, "votes"));
+    m->own_temperature = json_number_value(json_object_get(object, "temperature"));
+    TRY(votes_sound(m->own_votes, m->own_temperature));
+    if (count < 1 || count > TRAIN_COMPANIONS)
+        TRY(status_fail(CONSM_EFORMAT, "%zu companions: expected a list of 1 to %d", count,
+                        TRAIN_COMPANIONS));
+    TRY(ZNEW(m->companion, count));
+    for (size_t i = 0; i < count; i++) {
+        struct consm_model *one;
+        TRY(ZNEW(one, 1));
+        m->companion[m->companions++] = one;
+        one->classes = m->classes;
+        one->features = m->features;
+        TRY(part_from_json(one, json_array_get(members, i)));
+        if (!one->def->build || one->def == &one->own || strcmp(one->def->name, "consm") == 0)
+            TRY(status_fail(CONSM_EFORMAT, "companion %zu is the model %s: expected a GNN", i,
+                            one->def->name));
+    }
+done:
+    return st;
 }
 
 consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t)

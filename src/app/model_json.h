@@ -15,10 +15,12 @@ void config_to_json(struct text *t, const struct config *c);
 consm_status config_from_json(struct config *c, const json_t *object);
 
 /* The first bytes of a model file's "format". An older consm must not read a later one as an
- * earlier one. The last is a model or an ensemble with trees that predict in ConSM's place. */
-#define MODEL_FORMAT_PLAIN    "consm model 1"
-#define MODEL_FORMAT_ENSEMBLE "consm model 2"
-#define MODEL_FORMAT_TREES    "consm model 3"
+ * earlier one. The third is a model or an ensemble with trees that predict in ConSM's place, the
+ * last a model with companions. */
+#define MODEL_FORMAT_PLAIN      "consm model 1"
+#define MODEL_FORMAT_ENSEMBLE   "consm model 2"
+#define MODEL_FORMAT_TREES      "consm model 3"
+#define MODEL_FORMAT_COMPANIONS "consm model 4"
 
 /* The tensor of hashed ids that a model learned from: U64, ascending. */
 #define MODEL_LEARNED "learned_ids"
@@ -26,6 +28,8 @@ consm_status config_from_json(struct config *c, const json_t *object);
 
 /* The prefix of the tensors of trees that predict in ConSM's place. */
 #define MODEL_TREES "trees."
+/* … and of a companion's: "companion.0." of the first. */
+#define MODEL_COMPANION "companion."
 
 /* A limit on members, so that a hostile file cannot cost too much. */
 enum { MODEL_MOST_MEMBERS = 256 };
@@ -43,6 +47,11 @@ void members_to_json(struct text *t, const struct consm_model *m);
 consm_status member_from_json(struct consm_model *m, const json_t *object);
 /* Trees that predict in the place of m, likewise; object NULL: there are none. */
 consm_status trees_from_json(struct consm_model *m, const json_t *object);
+
+/* {"votes": 10, "temperature": 1.1, "members": [{…}, …]}: a model's votes and temperature among its
+ * companions, and these. Read as members are; object NULL: there are none. */
+void companions_to_json(struct text *t, const struct consm_model *m);
+consm_status companions_from_json(struct consm_model *m, const json_t *object);
 
 /* A registered model, or one of the caller's own, which will need its build function. */
 consm_status model_define_by_name(struct consm_model *m, const char *name);

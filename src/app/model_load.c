@@ -98,7 +98,7 @@ static consm_status check_format(const struct model_source *s)
                            "\"consm model 1\" in its metadata, found %.40s",
                            s->path, format ? format : "none");
     if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0 &&
-        strcmp(format, MODEL_FORMAT_TREES) != 0)
+        strcmp(format, MODEL_FORMAT_TREES) != 0 && strcmp(format, MODEL_FORMAT_COMPANIONS) != 0)
         return status_fail(CONSM_EFORMAT, "%s: the format %.40s is newer than this consm (%s)",
                            s->path, format, consm_version());
     return CONSM_OK;
@@ -336,13 +336,29 @@ done:
     return st;
 }
 
+/* The companions of a plain model, still without tensors. */
+static consm_status read_companions(struct consm_model *m, const struct model_source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *companions = NULL;
+    m->config.companions = COMPANIONS_NO; /* older files do not say so */
+    if (m->members || m->trees || strcmp(need(s, "format"), MODEL_FORMAT_COMPANIONS) != 0)
+        return CONSM_OK;
+    TRY(need_json(&companions, s, "companions"));
+    TRY(in_part(companions_from_json(m, companions), s, "companions"));
+    m->config.companions = COMPANIONS_YES;
+done:
+    json_decref(companions);
+    return st;
+}
+
 /* Checks that every part has the parameters of its equations; models of the caller's own are
  * checked later. */
 static consm_status check_parts(const struct consm_model *m, const struct model_source *s)
 {
     consm_status st = CONSM_OK;
-    for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
-        const struct consm_model *part = m->members ? m->member[i] : m;
+    for (int64_t i = 0; i < model_parts(m); i++) {
+        const struct consm_model *part = model_part(m, i);
         if (part->def != &part->own)
             TRY(model_check(part, s->path));
         if (part->trees)
@@ -373,6 +389,7 @@ static consm_status read_model(struct consm_model **out, struct model_source *s)
     TRY(read_choice(m, s));
     TRY(read_members(m, s));
     TRY(read_trees(m, s));
+    TRY(read_companions(m, s));
     TRY(model_read_tensors(m, s));
     TRY(check_parts(m, s));
     model_name_backbone(m);

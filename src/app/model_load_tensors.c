@@ -41,6 +41,18 @@ static void owned_by_trees(struct consm_model **owner, const char **name)
     }
 }
 
+/* "companion.1.w1" is of the second candidate that predicts together with the owner. */
+static void owned_by_companion(struct consm_model **owner, const char **name)
+{
+    const size_t length = sizeof MODEL_COMPANION - 1;
+    const char *digit = *name + length;
+    if (strncmp(*name, MODEL_COMPANION, length) == 0 && *digit >= '0' &&
+        *digit < '0' + (*owner)->companions && digit[1] == '.') {
+        *name = digit + 2;
+        *owner = (*owner)->companion[*digit - '0'];
+    }
+}
+
 /* The owner of a tensor: "3.w1" is w1 of member 3; in a plain model every name is the model's. */
 static consm_status owner_of(struct consm_model **owner, const char **name, struct consm_model *m,
                              const struct model_source *s, const char *full)
@@ -73,6 +85,7 @@ static consm_status read_tensors(struct consm_model *m, const struct model_sourc
             continue;
         TRY(owner_of(&owner, &name, m, s, from->name));
         owned_by_trees(&owner, &name);
+        owned_by_companion(&owner, &name);
         TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
         owner->tensor[owner->tensors] = (struct model_tensor){0};
         TRY(read_tensor(&owner->tensor[owner->tensors++], s, from, name));

@@ -165,9 +165,21 @@ static consm_status note_trees(struct safetensors_writer *w, const struct consm_
     return json_note(w, "trees", &t);
 }
 
+/* "companions": those that predict together with the model, but their tensors. */
+static consm_status note_companions(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    if (m->companions == 0)
+        return CONSM_OK;
+    companions_to_json(&t, m);
+    return json_note(w, "companions", &t);
+}
+
 static const char *format_of(const struct consm_model *m)
 {
     bool trees = m->trees != NULL;
+    if (m->companions)
+        return MODEL_FORMAT_COMPANIONS;
     for (int64_t i = 0; i < m->members; i++)
         trees = trees || m->member[i]->trees;
     return trees ? MODEL_FORMAT_TREES : m->members ? MODEL_FORMAT_ENSEMBLE : MODEL_FORMAT_PLAIN;
@@ -215,6 +227,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(safetensors_note(w, "learned_named", m->learned_named ? "true" : "false"));
     TRY(note_ensemble(w, m));
     TRY(note_trees(w, m));
+    TRY(note_companions(w, m));
 done:
     return st;
 }
@@ -233,6 +246,10 @@ static consm_status declare_tensors(struct safetensors_writer *w, const struct c
     snprintf(name, sizeof name, "%s" MODEL_TREES, prefix);
     if (m->trees)
         TRY(declare_tensors(w, m->trees, name));
+    for (int64_t i = 0; i < m->companions; i++) {
+        snprintf(name, sizeof name, "%s" MODEL_COMPANION "%lld.", prefix, (long long)i);
+        TRY(declare_tensors(w, m->companion[i], name));
+    }
 done:
     return st;
 }
@@ -246,6 +263,8 @@ static consm_status write_tensors(struct safetensors_writer *w, const struct con
     }
     if (m->trees)
         TRY(write_tensors(w, m->trees));
+    for (int64_t i = 0; i < m->companions; i++)
+        TRY(write_tensors(w, m->companion[i]));
 done:
     return st;
 }

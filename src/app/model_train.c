@@ -24,6 +24,8 @@ static consm_status take_plain(void *ctx, struct session *s, const struct train_
     request.session = s;
     TRY(model_of_session(to->model, s, to->request->custom));
     (*to->model)->result = *result;
+    for (int64_t i = 0; i < (*to->model)->companions; i++)
+        (*to->model)->result.params += (*to->model)->companion[i]->trained;
     TRY(session_answers(&logits, s));
     TRY(model_complete(*to->model, &request, s->problem, logits, s->backend));
     if (o->checkpoint && o->checkpoint_end && s->trail.unsaved) /* for what follows */

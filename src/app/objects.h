@@ -135,6 +135,12 @@ struct consm_model {
     /* Boosted trees that predict in the place of a ConSM model, which then only scores edges; NULL:
      * it predicts itself. They have what a member has. */
     struct consm_model *trees;
+    /* Candidates that predict together with a ConSM model. They have what a member has. The votes
+     * and the temperature of its own predictions among them. */
+    int64_t companions; /* 0: it predicts alone */
+    struct consm_model **companion;
+    int64_t own_votes;
+    double own_temperature;
     char backbone[160];     /* of ConSM and of ensembles, as text (model_name_backbone) */
     int64_t picks, trained; /* of a member: its votes, its number of parameters */
     struct ensemble_facts ensemble;
@@ -197,11 +203,18 @@ typedef consm_status (*model_part_fn)(void *ctx, const struct consm_model *part,
 consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
                                 struct backend *backend, model_part_fn use, void *ctx);
 
-/* Logits (n, c), which the caller frees; of an ensemble the logarithm of its mean probabilities. */
+/* Whether the predictions are a mean: of an ensemble's members, or of a ConSM model and its
+ * companions. The number of models that predict, and one of them: the i-th member; the model
+ * itself, then its companions. */
+bool model_mixes(const struct consm_model *m);
+int64_t model_parts(const struct consm_model *m);
+const struct consm_model *model_part(const struct consm_model *m, int64_t i);
+
+/* Logits (n, c), which the caller frees; of a mean the logarithm of its probabilities. */
 consm_status model_logits(float **out, const struct consm_model *model,
                           const struct problem *problem, struct backend *backend);
 
-/* The steps of an ensemble, node by node: add a member's logits to the mean (c), with probability
+/* The steps of a mean, node by node: add a part's logits to the mean (c), with probability
  * (c) as scratch; then turn the finished means into logits (count). */
 void model_mix(double *mean, float *probability, const struct consm_model *model,
                const struct consm_model *part, const float *logits, int32_t classes);

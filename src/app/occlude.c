@@ -174,12 +174,12 @@ done:
     return st;
 }
 
-/* Of a plain model that leaves out edges or adds pairs. */
+/* Of a model that predicts alone and leaves out edges or adds pairs. */
 static consm_status hold_messages(struct setting *s)
 {
     const struct consm_predictor *p = s->predictor;
     const struct config *c = &s->model->config;
-    if (s->model->members || !p->part[0].session || (c->drop_below <= 0 && c->add_above <= 0))
+    if (model_mixes(s->model) || !p->part[0].session || (c->drop_below <= 0 && c->add_above <= 0))
         return CONSM_OK;
     s->messages = views_get(p->part[0].views, VIEW_ADJACENCY);
     return s->messages ? CONSM_OK : CONSM_ENOMEM;

@@ -172,7 +172,7 @@ consm_status gap_logits(float *row, struct consm_predictor *p, int32_t centre,
     int32_t c = p->problem.classes;
     double *mixed = NULL;
     float *probability = NULL;
-    if (!p->model->members)
+    if (!model_mixes(p->model))
         return ask(row, p, &p->part[0], centre, gap, mean);
     TRY(ZNEW(mixed, c));
     TRY(NEW(probability, c));

@@ -58,10 +58,10 @@ consm_status consm_predictor_new(struct consm_predictor **out, const struct cons
     TRY(matched_open(&p->features, model, p->prepared));
     p->problem = matched_problem(model, p->prepared, &p->features);
     TRY(backend_open(&p->backend, NULL, p->threads));
-    p->parts = model->members ? model->members : 1;
+    p->parts = model_parts(model);
     TRY(ZNEW(p->part, p->parts));
     for (int64_t i = 0; i < p->parts; i++)
-        TRY(open_part(&p->part[i], model->members ? model->member[i] : model, p));
+        TRY(open_part(&p->part[i], model_part(model, i), p));
     *out = p;
     p = NULL;
 done:
@@ -173,7 +173,7 @@ struct answer {
     const int32_t *node; /* (count) */
     int64_t count;
     float *logits;      /* (count, c) */
-    double *mean;       /* (count, c) of an ensemble */
+    double *mean;       /* (count, c), or NULL: there is one part */
     float *probability; /* (c) scratch */
 };
 
@@ -302,7 +302,7 @@ static consm_status ask_parts(bool *too_large, struct answer *a, struct consm_pr
     *too_large = false;
     for (int64_t i = 0; i < p->parts; i++)
         *too_large = *too_large || p->part[i].reach < 0;
-    if (p->model->members) {
+    if (model_mixes(p->model)) {
         TRY(ZNEW(a->mean, cells));
         TRY(NEW(a->probability, p->problem.classes));
     }

@@ -199,21 +199,32 @@ static void note_refit(struct consm_model *m, const struct consm_model *part,
     m->refit.updates += train_updates(&part->result.lengths);
 }
 
-/* A part of the model m, and the trees that predict instead. */
-static consm_status refit_both(struct consm_model *m, struct consm_model *part,
-                               const struct training_request *request, const struct roles *all)
+/* A part of the model m; the trees that predict instead; and its companions. */
+static consm_status refit_all(struct consm_model *m, struct consm_model *part,
+                              const struct training_request *request, const struct roles *all)
 {
     consm_status st = CONSM_OK;
+    struct training_request unsaved = *request;
     struct consm_model *trees = part->trees;
+    int64_t companions = part->companions;
     bool taken;
     part->trees = NULL; /* it is judged by its own predictions */
+    part->companions = 0;
     st = refit_part(&taken, part, request, all);
     part->trees = trees;
+    part->companions = companions;
     TRY(st);
     if (trees)
         TRY(refit_part(&taken, trees, request, all));
     if (taken)
         note_refit(m, model_predicts(part), all);
+    unsaved.checkpoint = NULL; /* the part's own refit has the file */
+    unsaved.resume = false;
+    for (int64_t i = 0; i < companions; i++) {
+        TRY(refit_part(&taken, part->companion[i], &unsaved, all));
+        if (taken)
+            note_refit(m, part->companion[i], all);
+    }
 done:
     return st;
 }
@@ -229,7 +240,7 @@ consm_status refit_model(struct consm_model *m, struct consm_prediction **predic
     TRY(roles_of_all(&all, request->roles, problem.nodes));
     for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
         struct consm_model *part = m->members ? m->member[i] : m;
-        TRY(refit_both(m, part, request, &all));
+        TRY(refit_all(m, part, request, &all));
     }
     m->config.refit = m->refit.labels ? REFIT_YES : REFIT_NO;
     if (m->refit.labels == 0)

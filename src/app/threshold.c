@@ -26,12 +26,12 @@ static const struct model_def *network_of(const struct consm_model *m)
     return options.model;
 }
 
-/* Whether cross-validation can train the model, or all members of an ensemble. */
+/* Whether cross-validation can train all parts of the model. */
 static bool can_fold(const struct consm_model *m)
 {
-    bool can = m->members > 0 || network_of(m);
-    for (int64_t i = 0; i < m->members; i++)
-        can = can && network_of(m->member[i]);
+    bool can = true;
+    for (int64_t i = 0; i < model_parts(m); i++)
+        can = can && network_of(model_part(m, i));
     return can;
 }
 
@@ -45,7 +45,7 @@ static int64_t positives_of(const struct judge *j, int32_t class_index)
 
 /* Folds that are trained after a session, and where they are. */
 struct folding {
-    struct session *s; /* NULL: of an ensemble, which cannot be resumed */
+    struct session *s; /* NULL: of several parts, which cannot be resumed */
     const struct train_options *o;
     struct folds *f;
     struct folds_course course;
@@ -138,21 +138,24 @@ done:
     return st;
 }
 
-/* The same of an ensemble: the members' folds, mixed as their predictions are. */
-static consm_status fill_members(struct folds *f, const struct consm_model *m,
-                                 const struct training_request *r, struct backend *backend)
+/* The same of several parts: their folds, mixed as their predictions are. */
+static consm_status fill_parts(struct folds *f, const struct consm_model *m,
+                               const struct training_request *r, struct backend *backend)
 {
     consm_status st = CONSM_OK;
+    struct training_request request = *r;
     int32_t c = f->judge.classes;
     int64_t rows = f->judge.rows;
     double *mean = NULL;
     float *probability = NULL;
+    request.session = NULL; /* its trail has room for one part's folds */
     TRY(ZNEW(mean, rows * c));
     TRY(NEW(probability, c));
-    for (int64_t i = 0; i < m->members; i++) {
-        TRY(fill_folds(f, m->member[i], r, backend));
+    for (int64_t i = 0; i < model_parts(m); i++) {
+        const struct consm_model *part = model_part(m, i);
+        TRY(fill_folds(f, part, &request, backend));
         for (int64_t k = 0; k < rows; k++)
-            model_mix(mean + k * c, probability, m, m->member[i], f->logits + k * c, c);
+            model_mix(mean + k * c, probability, m, part, f->logits + k * c, c);
     }
     model_mixed(f->logits, mean, rows * c);
 done:
@@ -168,8 +171,8 @@ static consm_status by_folds(struct consm_model *m, const struct training_reques
     const struct judge judge = {.metric = m->config.metric, .positive = m->positive - 1};
     struct folds f = {0};
     uint8_t *role = NULL;
-    TRY(folds_open(&f, problem, &judge, m->result.seed, m->members > 0));
-    TRY(m->members ? fill_members(&f, m, r, backend) : fill_folds(&f, m, r, backend));
+    TRY(folds_open(&f, problem, &judge, m->result.seed, model_mixes(m)));
+    TRY(model_mixes(m) ? fill_parts(&f, m, r, backend) : fill_folds(&f, m, r, backend));
     TRY(ZNEW(role, f.judge.rows));
     model_probabilities(f.once, m, f.logits, f.judge.rows);
     struct predicted p = {.probability = f.once,

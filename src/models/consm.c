@@ -21,6 +21,7 @@ static void consm_defaults(struct config *c)
     c->rounds = 3;
     c->round_patience = 1;
     c->with_trees = WITH_TREES_AUTO;
+    c->companions = COMPANIONS_YES;
 }
 
 const struct model_def model_consm = {
@@ -30,7 +31,8 @@ const struct model_def model_consm = {
     .knobs =
         "profile backbone zeta rounds round_patience warmup stretch candidates folds gnn_steps "
         "lambda attract "
-        "guesses entropy student trust_pairs drop_share drop_below drop_first add_share add_above "
+        "guesses entropy student companions trust_pairs drop_share drop_below drop_first add_share "
+        "add_above "
         "grow grow_confidence "
         "lambda_per alpha_lu "
         "coefficients alpha_uu distance messages match_steps match_update match_pairs "

@@ -25,6 +25,16 @@ void trial_free(struct trial *t)
     snapshot_free(&t->at);
 }
 
+void choice_forget_finalists(struct candidate_choice *c)
+{
+    for (int i = 0; i < CHOICE_FINALISTS; i++) {
+        mem_free(c->finalist[i].value);
+        mem_free(c->finalist[i].logits);
+        c->finalist[i] = (struct choice_finalist){0};
+    }
+    c->finalists = 0;
+}
+
 void choice_free(struct candidate_choice *c)
 {
     for (int64_t i = 0; c && i < TRAIN_MOST_CANDIDATES; i++)
@@ -32,6 +42,7 @@ void choice_free(struct candidate_choice *c)
     if (c) {
         snapshot_free(&c->student.at);
         choice_fold_free(&c->fold);
+        choice_forget_finalists(c);
         mem_free(c->vote);
         mem_free(c->trees.node);
     }
@@ -113,6 +124,13 @@ void choice_note(struct candidate_choice *c)
         p->fold_best = f->at.best;
         p->fold_best_loss = f->at.best_loss;
     }
+    p->finalists = c->over ? c->finalists : 0;
+    p->cells = p->finalists > 0 ? c->cells : 0;
+    for (int64_t i = 0; i < p->finalists; i++) {
+        p->finalist_number[i] = c->finalist[i].number;
+        p->finalist_updates[i] = c->finalist[i].updates;
+        p->finalist_size[i] = c->finalist[i].size;
+    }
     note_trial(&p->student, &c->student, c->over);
     for (int64_t i = 0; i < c->entered; i++)
         note_trial(&p->trial[i], &c->trial[i], c->over);
@@ -180,6 +198,22 @@ static bool all_there(const struct candidate_choice *c)
     return true;
 }
 
+static bool finalists_sound(const struct choice_place *p, int64_t updates, int64_t nodes,
+                            int64_t classes)
+{
+    bool sound = p->finalists >= 0 && p->finalists <= CHOICE_FINALISTS &&
+                 (p->finalists == 0 || (p->over && p->cells == nodes * classes));
+    for (int64_t i = 0; sound && i < p->finalists; i++) {
+        bool among = false;
+        for (int64_t k = 0; k < p->entered && !among; k++)
+            among = p->trial[k].number == p->finalist_number[i];
+        sound = among && p->finalist_updates[i] > 0 && p->finalist_updates[i] <= updates &&
+                p->finalist_size[i] > 0 &&
+                p->finalist_size[i] <= INT64_MAX / (int64_t)sizeof(float);
+    }
+    return sound;
+}
+
 static struct trial trial_of(const struct trial_place *p)
 {
     return (struct trial){.number = p->number,
@@ -196,14 +230,16 @@ static struct trial trial_of(const struct trial_place *p)
                           .course.done = p->updates};
 }
 
-bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int64_t nodes)
+bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int64_t nodes,
+                 int64_t classes)
 {
     const struct choice_place *p = &c->place;
     bool sound = (p->over == 0 || p->over == 1) && p->rung >= 0 && p->rung < rungs &&
                  p->entered == c->entered && p->count >= 1 && p->count <= p->entered &&
                  p->next >= 0 && p->next <= p->count && (p->taught == 0 || p->taught == 1) &&
                  (p->votes == 0 || (p->votes == nodes && p->over && p->taught)) &&
-                 folds_sound(&p->folds) && trees_sound(p) && all_there(c);
+                 folds_sound(&p->folds) && trees_sound(p) && all_there(c) &&
+                 finalists_sound(p, updates, nodes, classes);
     for (int64_t i = 0; sound && i < p->entered; i++)
         sound = trial_sound(&p->trial[i], i < p->count && !p->over, updates);
     sound = sound && trial_sound(&p->student, !p->over, updates) &&
@@ -223,6 +259,12 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int
                                      .rounds = p->trees_rounds,
                                      .val = p->trees_val,
                                      .nodes = p->trees_nodes};
+    c->finalists = p->finalists;
+    c->cells = p->cells;
+    for (int64_t i = 0; i < p->finalists; i++)
+        c->finalist[i] = (struct choice_finalist){.number = p->finalist_number[i],
+                                                  .updates = p->finalist_updates[i],
+                                                  .size = p->finalist_size[i]};
     c->student = trial_of(&p->student);
     c->fold = (struct choice_fold){.number = p->fold_number,
                                    .repeat = p->fold_repeat,
@@ -252,6 +294,10 @@ consm_status choice_reserve(struct candidate_choice *c)
         TRY(ZNEW(c->vote, c->votes));
     if (c->trees.nodes > 0)
         TRY(ZNEW(c->trees.node, c->trees.nodes * FOREST_COLUMNS));
+    for (int64_t i = 0; i < c->finalists; i++) {
+        TRY(ZNEW(c->finalist[i].value, c->finalist[i].size));
+        TRY(ZNEW(c->finalist[i].logits, c->cells));
+    }
     TRY(reserve(&c->student.at));
     TRY(reserve(&c->fold.at));
     if (c->fold.count > 0) {
@@ -277,12 +323,19 @@ static void show(const struct snapshot *at, const char *who, memory_fn see, void
 
 void choice_numbers(struct candidate_choice *c, memory_fn see, void *ctx)
 {
-    char who[16];
+    char who[16], name[48];
     if (c->votes > 0)
         see(ctx, "choice.votes", c->vote, (size_t)c->votes * sizeof *c->vote);
     if (c->trees.nodes > 0)
         see(ctx, "choice.trees", c->trees.node,
             (size_t)c->trees.nodes * FOREST_COLUMNS * sizeof *c->trees.node);
+    for (int64_t i = 0; c->over && i < c->finalists; i++) {
+        struct choice_finalist *f = &c->finalist[i];
+        snprintf(name, sizeof name, "choice.finalist%d.value", (int)i);
+        see(ctx, name, f->value, (size_t)f->size * sizeof *f->value);
+        snprintf(name, sizeof name, "choice.finalist%d.logits", (int)i);
+        see(ctx, name, f->logits, (size_t)c->cells * sizeof *f->logits);
+    }
     if (c->over)
         return;
     show(&c->student.at, "student", see, ctx);

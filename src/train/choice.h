@@ -4,7 +4,8 @@
 /*
  * It happens before the session's own network exists, so it is separate from the session's memory;
  * a checkpoint holds both (app/checkpoint.h). Its size is bounded: four numbers per parameter of
- * each remaining candidate; after the choice at most one per node, and the trees.
+ * each remaining candidate; after the choice at most one per node, the trees, and the parameters
+ * and logits of four candidates.
  */
 #ifndef TRAIN_CHOICE_H
 #define TRAIN_CHOICE_H
@@ -54,8 +55,19 @@ struct choice_trees {
     float *node; /* (nodes, FOREST_COLUMNS) of session_forest */
 };
 
+/* A candidate that was trained to the end, with its best parameters. */
+enum { CHOICE_FINALISTS = 4 };
+struct choice_finalist {
+    int64_t number, updates; /* of the candidate; until its best validation */
+    int64_t size;
+    float *value;  /* (size) */
+    float *logits; /* (cells) of all nodes */
+};
+
 struct choice_place {
     int64_t over, rung, next, entered, count, taught, votes;
+    int64_t finalists, cells, finalist_number[CHOICE_FINALISTS], finalist_updates[CHOICE_FINALISTS],
+        finalist_size[CHOICE_FINALISTS];
     int64_t trees_over, trees_rounds, trees_nodes;
     double trees_val, replaced;
     struct train_folds folds;
@@ -80,6 +92,8 @@ struct candidate_choice {
     int32_t *vote;        /* (votes) then: the class that it learned for each node, -1: none */
     int64_t votes;
     struct choice_trees trees;
+    struct choice_finalist finalist[CHOICE_FINALISTS]; /* made when the race is decided */
+    int64_t finalists, cells;                          /* cells: nodes times classes */
     struct choice_fold fold;
     struct choice_place place; /* storage for choice_note and choice_take */
 };
@@ -89,8 +103,11 @@ void choice_free(struct candidate_choice *c);
 /* Frees a trial's numbers and programs; its results stay. */
 void trial_free(struct trial *t);
 
-/* Frees the current finalist. */
+/* Frees the current finalist of the cross-validation. */
 void choice_fold_free(struct choice_fold *f);
+
+/* Frees the finalists. */
+void choice_forget_finalists(struct candidate_choice *c);
 
 /* Sorts the trials in the race by validation, best first. */
 void choice_order(struct candidate_choice *c);
@@ -102,8 +119,9 @@ void choice_keep(struct candidate_choice *c, int64_t count);
 void choice_note(struct candidate_choice *c);
 
 /* Takes the place from a checkpoint. The choice must have been entered as at its start. false: the
- * place is impossible for these candidates, rungs, updates and nodes. */
-bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int64_t nodes);
+ * place is impossible for these candidates, rungs, updates, nodes and classes. */
+bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int64_t nodes,
+                 int64_t classes);
 
 /* Allocates the numbers of the place. */
 consm_status choice_reserve(struct candidate_choice *c);

@@ -2,6 +2,8 @@
  * members give the same choice, whoever trained them and in any order. */
 #include "train/ensemble.h"
 
+#include "train/metrics.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -137,18 +139,24 @@ static int64_t best_addition(double *likelihood, const struct ensemble_pool *poo
     return best;
 }
 
-consm_status ensemble_greedy(int64_t *picks, const struct ensemble_pool *pool, int64_t most)
+consm_status ensemble_join(int64_t *picks, const struct ensemble_pool *pool, int64_t first,
+                           int64_t most)
 {
     consm_status st = CONSM_OK;
     double *sum = NULL, best = -INFINITY; /* sum (rows): probabilities of the truth so far */
     int64_t *order = NULL,
             kept = 0; /* (most) members in the order of adding; how many of them count */
     memset(picks, 0, (size_t)pool->members * sizeof *picks);
+    picks[0] = first;
     TRY(ZNEW(sum, pool->rows));
     TRY(NEW(order, most));
+    if (first > 0)
+        best = likelihood_with(pool, sum, 0, 1);
+    for (int64_t i = 0; first > 0 && i < pool->rows; i++)
+        sum[i] = (double)first * (double)pool->probability[0][i * pool->classes + pool->label[i]];
     for (int64_t n = 0; n < most && pool->rows > 0 && n - kept < ENSEMBLE_PATIENCE; n++) {
         double likelihood;
-        order[n] = best_addition(&likelihood, pool, sum, (double)(n + 1));
+        order[n] = best_addition(&likelihood, pool, sum, (double)(first + n + 1));
         if (likelihood > best) {
             best = likelihood;
             kept = n + 1;
@@ -162,6 +170,28 @@ done:
     mem_free(sum);
     mem_free(order);
     return st;
+}
+
+consm_status ensemble_greedy(int64_t *picks, const struct ensemble_pool *pool, int64_t most)
+{
+    return ensemble_join(picks, pool, 0, most);
+}
+
+/* ---- mean predictions ---------------------------------------------------- */
+
+void ensemble_mix(double *mean, float *probability, double weight, double temperature,
+                  const float *logits, int32_t classes)
+{
+    metrics_softmax(probability, logits, temperature, 1, classes);
+    for (int32_t k = 0; k < classes; k++)
+        mean[k] += weight * (double)probability[k];
+}
+
+/* softmax(log p) = p; the floor keeps log(0) finite. */
+void ensemble_mixed(float *logits, const double *mean, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++)
+        logits[k] = (float)log(fmax(mean[k], least_probability));
 }
 
 /* ---- the contenders ------------------------------------------------------ */

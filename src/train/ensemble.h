@@ -57,6 +57,16 @@ uint64_t ensemble_seed(uint64_t seed, int64_t number);
  * how often each was taken. Time O(most · members · rows). */
 consm_status ensemble_greedy(int64_t *picks, const struct ensemble_pool *pool, int64_t most);
 
+/* The same, but member 0 begins with `first` votes, and picks has them, too. */
+consm_status ensemble_join(int64_t *picks, const struct ensemble_pool *pool, int64_t first,
+                           int64_t most);
+
+/* The steps of a mean prediction, row by row: mean (c) += weight · softmax(logits / T), with
+ * probability (c) as scratch; then the logarithms of finished means (count). */
+void ensemble_mix(double *mean, float *probability, double weight, double temperature,
+                  const float *logits, int32_t classes);
+void ensemble_mixed(float *logits, const double *mean, int64_t count);
+
 /* Compares the contenders; picks (members) receives the winner's. */
 consm_status ensemble_choose(struct ensemble_choice *out, int64_t *picks,
                              const struct ensemble_pool *pool);

@@ -348,11 +348,21 @@ struct session *session_trees(struct session *s, int64_t *rounds)
     return asks ? s->procedure->predicts(s, rounds) : NULL;
 }
 
+const struct train_company *session_company(const struct session *s)
+{
+    bool asks = s->procedure && s->procedure->company;
+    return asks ? s->procedure->company(s) : NULL;
+}
+
 consm_status session_answers(const float **out, struct session *s)
 {
     int64_t rounds;
     struct session *trees = session_trees(s, &rounds);
-    return session_logits(out, trees ? trees : s);
+    const struct train_company *company = session_company(s);
+    if (!company)
+        return session_logits(out, trees ? trees : s);
+    *out = company->logits;
+    return CONSM_OK;
 }
 
 bool problem_known(const struct problem *p, int64_t i)

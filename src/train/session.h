@@ -89,6 +89,8 @@ struct procedure {
     /* The session that predicts instead once it is trained (session_answers), and its number of
      * rounds; may return NULL. */
     struct session *(*predicts)(struct session *s, int64_t *rounds);
+    /* Sessions that predict together with it (session_company); may return NULL. */
+    const struct train_company *(*company)(const struct session *s);
     /* One coefficient per undirected edge after training; NULL: see model_def.coefficients. */
     consm_status (*coefficients)(struct session *s, float *w, const struct edges *edges);
 };

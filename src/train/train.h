@@ -136,6 +136,17 @@ struct train_trees {
                          * better one */
 };
 
+/* Candidates that predict together with ConSM (train/consm/companions.c). */
+enum { TRAIN_COMPANIONS = 4 };
+struct train_companions {
+    int count;          /* 0: there are none */
+    int64_t votes, own; /* of all, of ConSM's own model */
+    double alone;       /* validation score of ConSM's own model */
+    struct {
+        int64_t number, votes; /* of a candidate, from 1 */
+    } of[TRAIN_COMPANIONS];
+};
+
 /* The arm that ConSM chose (train/consm/arms.c). */
 struct train_arm {
     bool known; /* it is ConSM's run */
@@ -165,6 +176,7 @@ struct train_result {
     struct train_arm arm;
     struct train_student student;
     struct train_trees trees;
+    struct train_companions companions;
 };
 
 /* The chosen candidate's lead over the next one, by cross-validation if both took part, else by
@@ -198,8 +210,19 @@ consm_status session_logits(const float **out, struct session *s);
 struct params *session_params(struct session *s);
 
 /* Predictions of a trained session, as session_logits: those of boosted trees if they predict in
- * ConSM's place. */
+ * ConSM's place, the mean of ConSM's and its companions' if it has some. */
 consm_status session_answers(const float **out, struct session *s);
+
+/* A session's companions: sessions for their parameters only, the votes and temperatures of the
+ * session itself (first) and of each, and their mean prediction. NULL: it predicts alone. */
+struct train_company {
+    int count;
+    struct session *member[TRAIN_COMPANIONS];
+    int64_t votes[TRAIN_COMPANIONS + 1];
+    double temperature[TRAIN_COMPANIONS + 1];
+    float *logits; /* (n, c) */
+};
+const struct train_company *session_company(const struct session *s);
 
 /* These trees as a session for evaluation, and their rounds; NULL: there are none. */
 struct session *session_trees(struct session *s, int64_t *rounds);

@@ -18,6 +18,7 @@ for name; do
     1_consm) options=(-m consm --backbone gcn --drop-share 0.2 "${rounds[@]}") ;;
     2_ensemble) options=(-m gin --ensemble 4 --epochs 20 "${small[@]}") ;;
     3_trees) options=(-m consm --candidates few --with-trees yes --drop-share 0 --tree-depth 2 "${rounds[@]}") ;;
+    4_companions) options=(-m consm --candidates all --drop-share 0 --with-trees no --per-class 4 "${rounds[@]}") ;;
     *) echo "make_models: no model is called $name" >&2; exit 2 ;;
     esac
     [ ! -e "$name.safetensors" ] || { echo "make_models: $name.safetensors exists" >&2; exit 1; }

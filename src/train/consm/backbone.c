@@ -58,24 +58,57 @@ void consm_take_likeliest(struct candidate_choice *of, const struct judge *j)
     trial[0] = taken;
 }
 
-/* All candidates that were trained to the end vote, with their best parameters. */
-static consm_status gather_committee(struct committee *out, struct race *r)
+/* Copies a candidate's best parameters, and what it predicts with them. */
+static consm_status note_finalist(struct candidate_choice *of, const struct trial *t,
+                                  struct session *trained)
+{
+    consm_status st = CONSM_OK;
+    const struct learner *l = &trained->learner;
+    struct choice_finalist *f = &of->finalist[of->finalists++];
+    const float *value, *logits;
+    *f = (struct choice_finalist){
+        .number = t->number, .updates = l->best_step, .size = l->params->size};
+    of->cells = trained->problem->nodes * trained->problem->classes;
+    TRY(params_read(&value, l->params, PLACE_VALUE));
+    TRY(NEW(f->value, f->size));
+    memcpy(f->value, value, (size_t)f->size * sizeof *value);
+    TRY(session_logits(&logits, trained));
+    TRY(NEW(f->logits, of->cells));
+    memcpy(f->logits, logits, (size_t)of->cells * sizeof *logits);
+done:
+    return st;
+}
+
+/* All candidates that were trained to the end, with their best parameters. */
+static consm_status gather_finalists(struct race *r)
 {
     consm_status st = CONSM_OK;
     struct session *member = NULL;
-    for (int64_t i = 0; i < r->of->count; i++) {
-        if (r->of->trial[i].diverged || r->of->trial[i].at.best_step == 0)
+    choice_forget_finalists(r->of);
+    for (int64_t i = 0; i < r->of->count && r->of->finalists < CHOICE_FINALISTS; i++) {
+        struct trial *t = &r->of->trial[i];
+        if (t->diverged || t->at.best_step == 0)
             continue;
-        TRY(race_take(&member, r, &r->of->trial[i]));
+        TRY(race_take(&member, r, t));
         TRY(learner_restore(&member->learner));
-        TRY(committee_hear(out, member));
-        TRY(snapshot_put(&r->of->trial[i].at, &member->learner));
-        race_leave(r, &r->of->trial[i], member);
+        TRY(note_finalist(r->of, t, member));
+        TRY(snapshot_put(&t->at, &member->learner));
+        race_leave(r, t, member);
         member = NULL;
     }
-    TRY(consm_hear_trees(out, r->s));
 done:
     session_free(member);
+    return st;
+}
+
+/* They vote, and so do trees. */
+static consm_status gather_committee(struct committee *out, struct race *r)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < r->of->finalists; i++)
+        TRY(committee_hear(out, r->of->finalist[i].logits, r->s->problem));
+    TRY(consm_hear_trees(out, r->s));
+done:
     return st;
 }
 
@@ -116,6 +149,8 @@ static consm_status teach_student(struct race *r)
     int64_t votes;
     if (!consm_has_student(r->s) || session_late(r->s))
         return CONSM_OK;
+    if (r->of->finalists == 0)
+        TRY(gather_finalists(r));
     TRY(gather_committee(&committee, r));
     if (committee.members < 2)
         goto done;
@@ -165,6 +200,7 @@ static consm_status offer_best(struct race *r)
     }
     choice_order(r->of);
     TRY(teach_student(r));
+    choice_forget_finalists(r->of); /* the ensemble has them */
     TRY(race_finish(r));
 done:
     session_free(whole);
@@ -182,7 +218,11 @@ static consm_status halve(struct race *r)
                 TRY(consm_compare_finalists(r->s));
             else
                 consm_take_likeliest(r->of, &r->s->judge);
+            if (consm_has_committee(r->s))
+                TRY(gather_finalists(r));
             TRY(teach_student(r));
+            if (!consm_has_companions(r->s))
+                choice_forget_finalists(r->of);
         }
         choice_keep(c, race_stay(r->s, (int)c->rung));
     }
@@ -240,7 +280,8 @@ void consm_settle_length(struct session *s)
 
 bool consm_take_choice(struct session *s)
 {
-    return choice_take(s->choice, RACE_RUNGS, race_length(&s->options.config), s->problem->nodes);
+    return choice_take(s->choice, RACE_RUNGS, race_length(&s->options.config), s->problem->nodes,
+                       s->problem->classes);
 }
 
 consm_status consm_choose_backbone(struct session *s)

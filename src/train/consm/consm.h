@@ -157,7 +157,8 @@ struct consm {
     struct train_student student;
     struct voted voted;    /* what it learned from, for networks trained from scratch later */
     struct session *trees; /* trees that predict in the session's place, or NULL */
-    int candidates;        /* candidates that were compared, the chosen one first */
+    struct train_company company; /* candidates that predict together with it */
+    int candidates;               /* candidates that were compared, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* the fork, and the state of each arm */
     struct consm_tried tried[CONSM_ARMS];  /* while one is chosen, best first */
@@ -440,8 +441,8 @@ struct committee {
 
 void committee_free(struct committee *c);
 
-/* Adds a member's predictions with its current parameters. */
-consm_status committee_hear(struct committee *c, struct session *member);
+/* Adds a member's predictions, logits (n, c). */
+consm_status committee_hear(struct committee *c, const float *logits, const struct problem *p);
 
 /* The committee's vote on every node without a given label, (n), which the caller frees; -1: not
  * confident enough. And the number of votes. */
@@ -457,12 +458,26 @@ void voted_free(struct voted *v);
 /* Whether a student with that validation score replaces a winner with that one. */
 bool student_replaces(double student, double winner, const struct judge *judge);
 
-/* Whether a session's choice of a backbone ends with a student. */
+/* Whether a session's candidates vote when its backbone is chosen: several compete, and the metric
+ * counts nodes. Whether a student then learns from them. */
+bool consm_has_committee(const struct session *s);
 bool consm_has_student(const struct session *s);
 
 /* A refit of a run whose student was taken: its warm-up on the votes and all labels, whose network
  * becomes the winner. In checkpoints it is a choice with one candidate. */
 consm_status consm_repeat_student(struct session *s);
+
+/* ---- companions.c: candidates that predict together with ConSM ---- */
+
+/* Whether such a run may have them. */
+bool consm_has_companions(const struct session *s);
+
+/* At the end of training: validation divides votes between ConSM's final model and the candidates
+ * that were trained to the end. Replaces `companions` in the configuration by whether any candidate
+ * has votes; if so, the result is that of the mean prediction. After consm_settle_trees. */
+consm_status consm_settle_companions(struct session *s, struct train_result *result);
+const struct train_company *consm_company(const struct session *s); /* procedure.company */
+void consm_close_companions(struct consm *own);
 
 /* ---- with_trees.c: boosted trees beside the candidates ---- */
 

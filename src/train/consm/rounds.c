@@ -19,6 +19,7 @@ static void consm_close(struct session *s)
     session_free(own->winner);
     consm_close_tracks(&own->tracks);
     session_free(own->trees);
+    consm_close_companions(own);
     voted_free(&own->voted);
     snapshot_free(&own->fork);
     for (int i = 0; i < CONSM_ARMS; i++)
@@ -410,6 +411,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->student = own->student;
     memcpy(result->candidate, own->candidate, sizeof result->candidate);
     TRY(consm_settle_trees(s, result));
+    TRY(consm_settle_companions(s, result));
     s->options.config.prune_by = consm_prune_by(s);
     consm_settle_arm(s, &result->arm);
     TRY(session_keep_trust(s));
@@ -445,4 +447,5 @@ const struct procedure consm_procedure = {
     .coefficients = consm_coefficients,
     .fraction = consm_fraction,
     .predicts = consm_trees,
+    .company = consm_company,
 };

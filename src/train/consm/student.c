@@ -20,15 +20,12 @@ void committee_free(struct committee *c)
     *c = (struct committee){0};
 }
 
-consm_status committee_hear(struct committee *c, struct session *member)
+consm_status committee_hear(struct committee *c, const float *logits, const struct problem *p)
 {
     consm_status st = CONSM_OK;
-    const struct problem *p = member->problem;
     int64_t classes = p->classes;
-    const float *logits;
     if (!c->chance)
         TRY(ZNEW(c->chance, p->nodes * classes));
-    TRY(session_logits(&logits, member));
     for (int64_t i = 0; i < p->nodes; i++) {
         const float *row = logits + i * classes;
         double most = row[0], sum = 0;
@@ -214,11 +211,15 @@ bool student_replaces(double student, double winner, const struct judge *judge)
     return student >= winner - folds_error(winner, judge);
 }
 
-bool consm_has_student(const struct session *s)
+bool consm_has_committee(const struct session *s)
 {
-    const struct config *c = &s->options.config;
     enum config_metric by = s->judge.metric;
     bool counts = by == METRIC_ACCURACY || by == METRIC_MACRO_F1 || by == METRIC_BALANCED_ACCURACY;
-    return c->student == STUDENT_YES && c->backbone == BACKBONE_AUTO && counts && !race_quick(s) &&
+    return s->options.config.backbone == BACKBONE_AUTO && counts && !race_quick(s) &&
            !s->problem->graph->partition;
+}
+
+bool consm_has_student(const struct session *s)
+{
+    return s->options.config.student == STUDENT_YES && consm_has_committee(s);
 }

@@ -184,6 +184,7 @@ consm_status consm_hear_trees(struct committee *out, struct session *s)
     consm_status st = CONSM_OK;
     const struct candidate_choice *c = s->choice;
     struct session *trees = NULL;
+    const float *logits;
     double last = 2;
     for (int64_t i = 0; i < c->count; i++)
         if (!c->trial[i].diverged && c->trial[i].val < last)
@@ -191,7 +192,8 @@ consm_status consm_hear_trees(struct committee *out, struct session *s)
     if (c->trees.rounds == 0 || c->trees.val < last)
         return CONSM_OK;
     TRY(open_trees(&trees, s));
-    TRY(committee_hear(out, trees));
+    TRY(session_logits(&logits, trees));
+    TRY(committee_hear(out, logits, s->problem));
 done:
     session_free(trees);
     return st;

@@ -1,0 +1,221 @@
+/* Candidates that predict together with ConSM (--companions). Not in the paper. */
+
+/*
+ * The mean of several networks is often right where one of them is wrong by chance. The candidates
+ * that were trained to the end exist anyway. Each is calibrated by a temperature, and so is ConSM's
+ * final model. ConSM begins with ten votes; up to ten more are given one by one, each to the model
+ * that raises the validation likelihood of the mean probability most (Caruana et al., ICML 2004).
+ * So ConSM keeps at least half. Edges, trust, suggested pairs and embeddings are ConSM's alone.
+ */
+#include "train/consm/race.h"
+#include "train/ensemble.h"
+#include "train/metrics.h"
+
+#include <string.h>
+
+enum { OWN_VOTES = 10, MORE_VOTES = 10, MODELS = 1 + TRAIN_COMPANIONS };
+_Static_assert((int)TRAIN_COMPANIONS == (int)CHOICE_FINALISTS, "every finalist may be one");
+
+bool consm_has_companions(const struct session *s)
+{
+    return s->options.config.companions == COMPANIONS_YES && !s->options.offer &&
+           consm_has_committee(s);
+}
+
+void consm_close_companions(struct consm *own)
+{
+    for (int i = 0; i < own->company.count; i++)
+        session_free(own->company.member[i]);
+    mem_free(own->company.logits);
+    own->company = (struct train_company){0};
+}
+
+const struct train_company *consm_company(const struct session *s)
+{
+    const struct consm *own = s->own;
+    return own->company.count > 0 ? &own->company : NULL;
+}
+
+/* ConSM's final model and the finalists. */
+struct company {
+    int count;
+    const float *logits[MODELS]; /* (n, c) each */
+    double temperature[MODELS];
+    float *probability[MODELS]; /* (validation nodes, c) */
+    int64_t votes[MODELS];
+};
+
+static void company_free(struct company *all)
+{
+    for (int m = 0; m < all->count; m++)
+        mem_free(all->probability[m]);
+}
+
+static consm_status calibrate(struct company *all, int m, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = s->problem;
+    const struct judge *j = &s->judge;
+    struct predicted val = {all->logits[m], p->label,   p->role, SPLIT_VAL,
+                            p->nodes,       p->classes, NULL};
+    all->temperature[m] = metrics_temperature(&val);
+    TRY(NEW(all->probability[m], j->rows * p->classes));
+    for (int64_t i = 0; i < j->rows; i++)
+        metrics_softmax(all->probability[m] + i * p->classes,
+                        all->logits[m] + (int64_t)j->node[i] * p->classes, all->temperature[m], 1,
+                        p->classes);
+done:
+    return st;
+}
+
+static consm_status divide_votes(struct company *all, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    for (int m = 0; m < all->count; m++)
+        TRY(calibrate(all, m, s));
+    struct ensemble_pool pool = {.members = all->count,
+                                 .runs = 1,
+                                 .rows = s->judge.rows,
+                                 .classes = s->problem->classes,
+                                 .probability = (const float *const *)all->probability,
+                                 .label = s->judge.label,
+                                 .judge = &s->judge};
+    TRY(ensemble_join(all->votes, &pool, OWN_VOTES, MORE_VOTES));
+done:
+    return st;
+}
+
+/* The mean prediction (n, c) of those that have votes. */
+static consm_status mix(float **out, const struct company *all, const struct problem *p)
+{
+    consm_status st = CONSM_OK;
+    int64_t c = p->classes, votes = 0;
+    double *mean = NULL;
+    float *probability = NULL;
+    for (int m = 0; m < all->count; m++)
+        votes += all->votes[m];
+    TRY(NEW(*out, p->nodes * c));
+    TRY(ZNEW(mean, p->nodes * c));
+    TRY(NEW(probability, c));
+    for (int m = 0; m < all->count; m++)
+        for (int64_t i = 0; all->votes[m] > 0 && i < p->nodes; i++)
+            ensemble_mix(mean + i * c, probability, (double)all->votes[m] / (double)votes,
+                         all->temperature[m], all->logits[m] + i * c, p->classes);
+    ensemble_mixed(*out, mean, p->nodes * c);
+done:
+    mem_free(mean);
+    mem_free(probability);
+    return st;
+}
+
+/* A candidate's options as they were in the race. */
+static consm_status options_of(struct train_options *out, const struct session *s, int64_t number)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct train_options){.seed = s->options.seed,
+                                  .config = s->choice->asked,
+                                  .positive = s->options.positive,
+                                  .eval_only = true,
+                                  .parts_only = true};
+    out->config.metric = s->options.config.metric;
+    out->config.epochs = race_length(&s->choice->asked);
+    out->config.with_trees = WITH_TREES_NO;
+    out->config.companions = COMPANIONS_NO;
+    TRY(race_choose(&out->config, number, s->options.given));
+    TRY(model_find(&out->model, config_names_backbone[out->config.backbone]));
+done:
+    return st;
+}
+
+/* A session that holds a finalist's parameters, for the model file; it cannot predict. */
+static consm_status open_companion(struct session **out, struct session *s,
+                                   const struct choice_finalist *f)
+{
+    consm_status st = CONSM_OK;
+    struct session *companion = NULL;
+    struct train_options options;
+    float *value;
+    TRY(options_of(&options, s, f->number));
+    TRY(session_new(&companion, ((struct consm *)s->own)->clean.whole, &options, s->backend));
+    if (options.config.normalize_features == FEATURES_STANDARD) /* the file holds the scale */
+        TRY(session_prepare_features(companion));
+    if (companion->learner.params->size != f->size)
+        TRY(status_fail(
+            CONSM_EFORMAT, "the checkpoint has %lld parameters of a candidate (%s): expected %lld",
+            (long long)f->size, options.model->name, (long long)companion->learner.params->size));
+    TRY(params_write(&value, companion->learner.params, PLACE_VALUE));
+    memcpy(value, f->value, (size_t)f->size * sizeof *value);
+    companion->learner.best_step = f->updates;
+    *out = companion;
+    companion = NULL;
+done:
+    session_free(companion);
+    return st;
+}
+
+/* Those with votes join the session. */
+static consm_status found(struct session *s, const struct company *all, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct train_company *to = &own->company;
+    struct train_companions *told = &result->companions;
+    to->votes[0] = told->own = told->votes = all->votes[0];
+    to->temperature[0] = all->temperature[0];
+    for (int m = 1; m < all->count; m++) {
+        const struct choice_finalist *f = &s->choice->finalist[m - 1];
+        if (all->votes[m] == 0)
+            continue;
+        TRY(open_companion(&to->member[to->count], s, f));
+        told->of[to->count].number = f->number + 1;
+        told->of[to->count].votes = all->votes[m];
+        to->count++;
+        to->votes[to->count] = all->votes[m];
+        to->temperature[to->count] = all->temperature[m];
+        told->votes += all->votes[m];
+    }
+    told->count = to->count;
+done:
+    return st;
+}
+
+/* The choice is the user's if the metric is not accuracy, which likelihood follows: then the mean
+ * must not be worse by it. */
+static bool holds(const struct session *s, double mean, double alone)
+{
+    return s->judge.metric == METRIC_ACCURACY || mean >= alone;
+}
+
+consm_status consm_settle_companions(struct session *s, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct company all = {.count = 1};
+    float *mean = NULL;
+    bool may = s->choice && s->choice->finalists > 0 && s->judge.rows > 0 && !own->trees;
+    s->options.config.companions = COMPANIONS_NO;
+    if (!may)
+        return CONSM_OK;
+    TRY(session_logits(&all.logits[0], s));
+    for (int64_t i = 0; i < s->choice->finalists; i++)
+        all.logits[all.count++] = s->choice->finalist[i].logits;
+    TRY(divide_votes(&all, s));
+    TRY(mix(&mean, &all, s->problem));
+    double score = judge_score(&s->judge, mean, false);
+    if (!holds(s, score, result->val_score))
+        goto done;
+    TRY(found(s, &all, result));
+    if (own->company.count == 0)
+        goto done;
+    own->company.logits = mean;
+    result->companions.alone = result->val_score;
+    result->val_score = score;
+    result->val_acc = accuracy(mean, s->problem, SPLIT_VAL);
+    result->test_acc = accuracy(mean, s->problem, SPLIT_TEST);
+    s->options.config.companions = COMPANIONS_YES;
+    mean = NULL;
+done:
+    company_free(&all);
+    mem_free(mean);
+    return st;
+}

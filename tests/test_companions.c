@@ -1,0 +1,335 @@
+/* Candidates that predict together with ConSM: the prediction is the mean that votes and
+ * temperatures say, ConSM keeps half of the votes, and its edges and its own score stay those of a
+ * run without companions. The file, a resumed run and a few nodes give the same bits. THREADED */
+#include "check.h"
+
+#include "app/objects.h"
+#include "backends/open.h"
+#include "reseal.h"
+#include <math.h>
+#include <unistd.h>
+
+static const char graph[] =
+    "csbm:nodes=240,classes=3,degree=4,homophily=0.7,features=8,signal=0.6,seed=5";
+
+static void set(struct consm_options *o, const char *name, const char *value)
+{
+    OK(consm_options_set(o, name, value));
+}
+
+static struct consm_options *options(int threads)
+{
+    static const char *const few[][2] = {
+        {"warmup", "12"},    {"rounds", "1"},     {"gnn_steps", "4"},     {"match_steps", "10"},
+        {"drop_share", "0"}, {"add_share", "0"},  {"guesses", "no"},      {"entropy", "0"},
+        {"attract", "zeta"}, {"per_class", "12"}, {"metric", "accuracy"}, {"with_trees", "no"}};
+    struct consm_options *o;
+    OK(consm_options_new(&o, "consm"));
+    o->threads = threads;
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++)
+        set(o, few[i][0], few[i][1]);
+    return o;
+}
+
+static struct consm_model *trained(const struct consm_dataset *d, int threads, const char *name,
+                                   const char *value)
+{
+    struct consm_model *m;
+    struct consm_options *o = options(threads);
+    if (name)
+        set(o, name, value);
+    OK(consm_train(&m, d, o));
+    consm_options_free(o);
+    return m;
+}
+
+static struct consm_dataset *opened(void)
+{
+    struct consm_dataset *d;
+    OK(consm_dataset_open(&d, graph, NULL));
+    return d;
+}
+
+static void same_predictions(const struct consm_model *a, const struct consm_model *b,
+                             const struct consm_dataset *d)
+{
+    struct consm_prediction *p, *q;
+    OK(consm_predict(&p, a, d, 1));
+    OK(consm_predict(&q, b, d, 2));
+    assert_memory_equal(p->probability, q->probability,
+                        (size_t)(p->nodes * p->classes) * sizeof *p->probability);
+    consm_prediction_free(p);
+    consm_prediction_free(q);
+}
+
+static void same_edges(const struct consm_model *a, const struct consm_model *b,
+                       const struct consm_dataset *d)
+{
+    struct consm_edge_scores *s, *t;
+    OK(consm_score_edges(&s, a, d, 1));
+    OK(consm_score_edges(&t, b, d, 2));
+    assert_true(s->edges > 0 && s->edges == t->edges);
+    assert_memory_equal(s->score, t->score, (size_t)s->edges * sizeof *s->score);
+    assert_memory_equal(s->low, t->low, (size_t)s->edges * sizeof *s->low);
+    consm_edge_scores_free(s);
+    consm_edge_scores_free(t);
+}
+
+/* ---- what they are --------------------------------------------------------------- */
+
+struct whole {
+    double *mean; /* (n, c): Σ votes/all · softmax(logits / T), one network after the other */
+};
+
+/* The mean, with the exponentials written out. */
+static consm_status add_up(void *ctx, const struct consm_model *m, const struct problem *p,
+                           struct backend *backend)
+{
+    struct whole *w = ctx;
+    int64_t votes = m->own_votes, c = p->classes;
+    for (int64_t k = 0; k < m->companions; k++)
+        votes += m->companion[k]->picks;
+    assert_non_null(w->mean = calloc((size_t)(p->nodes * c), sizeof *w->mean));
+    for (int64_t k = -1; k < m->companions; k++) {
+        struct session *s;
+        const float *logits;
+        double part = (double)(k < 0 ? m->own_votes : m->companion[k]->picks) / (double)votes;
+        double warm = k < 0 ? m->own_temperature : m->companion[k]->temperature;
+        OK(model_session(&s, k < 0 ? m : m->companion[k], p, backend));
+        OK(session_logits(&logits, s));
+        for (int64_t i = 0; i < p->nodes; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < c; j++)
+                sum += exp((double)logits[i * c + j] / warm);
+            for (int64_t j = 0; j < c; j++)
+                w->mean[i * c + j] += part * exp((double)logits[i * c + j] / warm) / sum;
+        }
+        session_free(s);
+    }
+    return CONSM_OK;
+}
+
+static void the_prediction_is_their_mean(void **state)
+{
+    (void)state;
+    struct consm_dataset *d = opened();
+    struct consm_model *m = trained(d, 1, NULL, NULL);
+    struct consm_prediction *p;
+    struct whole whole;
+    int64_t right = 0, votes = 0;
+    assert_true(m->companions > 0);
+    assert_string_equal(consm_model_parameter(m, "companions", (char[32]){0}), "yes");
+    OK(model_on_dataset(m, d, 1, add_up, &whole));
+    OK(consm_predict(&p, m, d, 1));
+    for (int64_t i = 0; i < p->nodes; i++) {
+        int64_t best = 0;
+        for (int32_t k = 1; k < p->classes; k++)
+            if (whole.mean[i * p->classes + k] > whole.mean[i * p->classes + best])
+                best = k;
+        assert_int_equal(p->label[i], best);
+        right += best == d->data->label[i];
+    }
+    assert_true(right > p->nodes / 2);
+    for (int64_t k = 0; k < m->companions; k++)
+        votes += m->companion[k]->picks;
+    assert_int_equal(m->own_votes, 10);
+    assert_in_range(votes, 1, 10);
+    const struct train_companions *told = &m->result.companions;
+    assert_int_equal(told->count, m->companions);
+    assert_int_equal(told->votes, 10 + votes);
+    assert_true(told->of[0].number >= 1 && told->of[0].votes == m->companion[0]->picks);
+    int64_t all = m->trained;
+    for (int64_t k = 0; k < m->companions; k++)
+        all += m->companion[k]->trained;
+    assert_int_equal(m->result.params, all);
+    free(whole.mean);
+    consm_prediction_free(p);
+    consm_model_free(m);
+    consm_dataset_free(d);
+}
+
+static void edges_stay_those_of_consm_alone(void **state)
+{
+    (void)state;
+    struct consm_dataset *d = opened();
+    struct consm_model *m = trained(d, 1, NULL, NULL), *two = trained(d, 2, NULL, NULL);
+    struct consm_model *alone = trained(d, 1, "companions", "no");
+    assert_true(m->companions > 0 && alone->companions == 0);
+    assert_true(alone->result.companions.count == 0);
+    assert_true(m->result.companions.alone == alone->result.val_score);
+    assert_int_equal(m->result.epochs, alone->result.epochs);
+    assert_string_equal(consm_model_parameter(alone, "companions", (char[32]){0}), "no");
+    same_edges(m, alone, d);
+    same_edges(m, two, d);
+    same_predictions(m, two, d);
+    consm_model_free(m);
+    consm_model_free(two);
+    consm_model_free(alone);
+    consm_dataset_free(d);
+}
+
+/* ---- the file -------------------------------------------------------------------- */
+
+/* The file with one text of its header replaced by another of the same length is refused. */
+static void refuse(const char *path, const char *from, const char *to, const char *message)
+{
+    struct consm_model *m;
+    size_t size = 0;
+    uint8_t *data = file_bytes(path, &size), *kept = malloc(size);
+    assert_non_null(kept);
+    memcpy(kept, data, size);
+    uint8_t *at = memmem(data, size, from, strlen(from));
+    assert_non_null(at);
+    assert_int_equal(strlen(from), strlen(to));
+    memcpy(at, to, strlen(to));
+    reseal(data, size);
+    file_put(path, data, size);
+    FAILS(consm_model_load(&m, path), CONSM_EFORMAT, message);
+    file_put(path, kept, size);
+    free(kept);
+    free(data);
+}
+
+static void the_file_holds_them(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/consm-companions-XXXXXX";
+    struct consm_dataset *d = opened();
+    struct consm_model *m = trained(d, 1, NULL, NULL), *loaded;
+    struct consm_prediction *all, *some;
+    struct consm_explanation *why;
+    const int64_t nodes[] = {3, 77};
+    close(mkstemp(path));
+    OK(consm_model_save(m, path));
+    OK(consm_model_load(&loaded, path));
+    assert_int_equal(loaded->companions, m->companions);
+    assert_string_equal(consm_model_parameter(loaded, "companions", (char[32]){0}), "yes");
+    same_predictions(m, loaded, d);
+    same_edges(m, loaded, d);
+    OK(consm_predict(&all, loaded, d, 1));
+    OK(consm_predict_nodes(&some, loaded, d, nodes, 2, 1));
+    for (int i = 0; i < 2; i++)
+        assert_memory_equal(some->probability + i * all->classes,
+                            all->probability + nodes[i] * all->classes,
+                            (size_t)all->classes * sizeof(float));
+    OK(consm_explain(&why, loaded, d, 3, NULL));
+    assert_near((double)why->probability, (double)all->confidence[3], 1e-6);
+    consm_explanation_free(why);
+    consm_prediction_free(all);
+    consm_prediction_free(some);
+    refuse(path, "{\\\"votes\\\": 10", "{\\\"votes\\\": -1", "\"picks\" is -1");
+    refuse(path, "\\\"members\\\": [{\\\"model\\\"", "\\\"membres\\\": [{\\\"model\\\"",
+           "0 companions: expected a list of 1 to 4");
+    refuse(path, "\"companions\":", "\"companionz\":", "companions");
+    refuse(path, "\"companion.0.", "\"companion.7.", "has no parameter");
+    consm_model_free(m);
+    consm_model_free(loaded);
+    unlink(path);
+    consm_dataset_free(d);
+}
+
+/* ---- runs that are interrupted, and those on all labels ---------------------------- */
+
+/* Stops in the rounds, when the candidates' programs are gone. */
+static bool stop_in_rounds(void *ctx, const struct consm_progress *p)
+{
+    int *left = ctx;
+    return p->epoch > 0 && --*left == 0;
+}
+
+static void a_resumed_run_has_them(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/consm-companions-XXXXXX";
+    struct consm_dataset *d = opened();
+    struct consm_model *whole = trained(d, 1, NULL, NULL), *part;
+    struct consm_options *o = options(1);
+    int left = 2;
+    close(mkstemp(path));
+    unlink(path);
+    consm_options_on_progress(o, stop_in_rounds, &left);
+    OK(consm_options_checkpoint(o, path, 0, true));
+    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "");
+    OK(consm_train(&part, d, o));
+    assert_int_equal(part->companions, whole->companions);
+    assert_true(part->result.companions.alone == whole->result.companions.alone);
+    same_predictions(whole, part, d);
+    same_edges(whole, part, d);
+    consm_model_free(whole);
+    consm_model_free(part);
+    unlink(path);
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
+static void a_refit_trains_them_too(void **state)
+{
+    (void)state;
+    struct consm_dataset *d = opened();
+    struct consm_model *m = trained(d, 1, NULL, NULL), *again = trained(d, 1, "refit", "yes");
+    assert_true(m->companions > 0);
+    assert_int_equal(again->companions, m->companions);
+    assert_int_equal(again->own_votes, m->own_votes);
+    assert_int_equal(again->refit.labels, again->count[SPLIT_TRAIN] + again->count[SPLIT_VAL]);
+    for (int64_t k = 0; k < m->companions; k++) {
+        const struct model_tensor *a = &m->companion[k]->tensor[0],
+                                  *b = &again->companion[k]->tensor[0];
+        assert_string_equal(a->name, b->name);
+        assert_memory_not_equal(a->value, b->value, (size_t)(a->rows * a->cols) * sizeof(float));
+    }
+    consm_model_free(m);
+    consm_model_free(again);
+    consm_dataset_free(d);
+}
+
+/* ---- who has none ------------------------------------------------------------------ */
+
+static void who_predicts_alone(void **state)
+{
+    (void)state;
+    static const char *const off[][2] = {{"candidates", "few"}, {"backbone", "gcn"},
+                                         {"metric", "roc-auc"}, {"ensemble", "2"},
+                                         {"companions", "no"},  {"profile", "paper"}};
+    struct consm_dataset *d = opened();
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        struct consm_model *m = trained(d, 1, off[i][0], off[i][1]);
+        assert_int_equal(m->companions, 0);
+        for (int64_t k = 0; k < m->members; k++)
+            assert_int_equal(m->member[k]->companions, 0);
+        consm_model_free(m);
+    }
+    consm_dataset_free(d);
+}
+
+/* By a metric that counts classes the mean must be as good as ConSM alone. */
+static void macro_f1_never_falls(void **state)
+{
+    (void)state;
+    struct consm_dataset *d = opened();
+    for (int seed = 0; seed < 4; seed++) {
+        struct consm_options *o = options(1);
+        struct consm_model *m;
+        set(o, "metric", "macro-f1");
+        o->seed = (uint64_t)seed;
+        OK(consm_train(&m, d, o));
+        if (m->companions > 0)
+            assert_true(m->result.val_score >= m->result.companions.alone);
+        consm_model_free(m);
+        consm_options_free(o);
+    }
+    consm_dataset_free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_prediction_is_their_mean),
+        cmocka_unit_test(edges_stay_those_of_consm_alone),
+        cmocka_unit_test(the_file_holds_them),
+        cmocka_unit_test(a_resumed_run_has_them),
+        cmocka_unit_test(a_refit_trains_them_too),
+        cmocka_unit_test(who_predicts_alone),
+        cmocka_unit_test(macro_f1_never_falls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
