@@ -202,9 +202,7 @@ static bool better(struct ensemble_quality a, struct ensemble_quality b)
     return a.score > b.score || (a.score == b.score && a.log_likelihood > b.log_likelihood);
 }
 
-/* The mean of a_i - b_i in its own standard errors: one or two nodes of a few hundred are no
- * preference. */
-static double advantage(const double *a, const double *b, int64_t rows)
+double ensemble_advantage(const double *a, const double *b, int64_t rows)
 {
     double sum = 0, squares = 0, n = (double)rows;
     for (int64_t i = 0; i < rows; i++)
@@ -220,7 +218,7 @@ static double advantage(const double *a, const double *b, int64_t rows)
 static bool scores_more(const struct ensemble_rows *a, const struct ensemble_rows *b,
                         const struct ensemble_pool *pool, double margin)
 {
-    return by_accuracy(pool) ? advantage(a->right, b->right, pool->rows) > margin
+    return by_accuracy(pool) ? ensemble_advantage(a->right, b->right, pool->rows) > margin
                              : a->score > b->score;
 }
 
@@ -230,7 +228,7 @@ static bool selection_holds(const struct ensemble_rows *greedy, const struct ens
                             const struct ensemble_pool *pool)
 {
     return !scores_more(average, greedy, pool, 1) &&
-           !(advantage(average->likelihood, greedy->likelihood, pool->rows) > 1);
+           !(ensemble_advantage(average->likelihood, greedy->likelihood, pool->rows) > 1);
 }
 
 /* Whether the single run replaces a combination. The best of several runs is best partly by luck,

@@ -61,6 +61,10 @@ consm_status ensemble_greedy(int64_t *picks, const struct ensemble_pool *pool, i
 consm_status ensemble_join(int64_t *picks, const struct ensemble_pool *pool, int64_t first,
                            int64_t most);
 
+/* The mean of a_i - b_i (rows) in its own standard errors: one or two nodes of a few hundred are no
+ * preference. */
+double ensemble_advantage(const double *a, const double *b, int64_t rows);
+
 /* The steps of a mean prediction, row by row: mean (c) += weight · softmax(logits / T), with
  * probability (c) as scratch; then the logarithms of finished means (count). */
 void ensemble_mix(double *mean, float *probability, double weight, double temperature,

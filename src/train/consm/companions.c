@@ -5,7 +5,9 @@
  * that were trained to the end exist anyway. Each is calibrated by a temperature, and so is ConSM's
  * final model. ConSM begins with ten votes; up to ten more are given one by one, each to the model
  * that raises the validation likelihood of the mean probability most (Caruana et al., ICML 2004).
- * So ConSM keeps at least half. Edges, trust, suggested pairs and embeddings are ConSM's alone.
+ * So ConSM keeps at least half. It predicts alone where the mean validates clearly worse: by two
+ * standard errors of the paired difference. (ConSM's own score is the best of many, so it is too
+ * high.) Edges, trust, suggested pairs and embeddings are ConSM's alone.
  */
 #include "train/consm/race.h"
 #include "train/ensemble.h"
@@ -179,11 +181,41 @@ done:
     return st;
 }
 
-/* The choice is the user's if the metric is not accuracy, which likelihood follows: then the mean
- * must not be worse by it. */
-static bool holds(const struct session *s, double mean, double alone)
+/* right (validation nodes): 1 where the largest logit is the label, else 0. */
+static void mark_right(double *right, const float *logits, const struct session *s)
 {
-    return s->judge.metric == METRIC_ACCURACY || mean >= alone;
+    int32_t classes = s->problem->classes;
+    for (int64_t i = 0; i < s->judge.rows; i++) {
+        const float *row = logits + (int64_t)s->judge.node[i] * classes;
+        int32_t best = 0;
+        for (int32_t k = 1; k < classes; k++)
+            if (row[k] > row[best])
+                best = k;
+        right[i] = best == s->judge.label[i];
+    }
+}
+
+bool companions_hold(const double *mean, const double *alone, int64_t rows)
+{
+    return ensemble_advantage(mean, alone, rows) >= -2;
+}
+
+/* Whether the mean may predict. A metric that counts classes says so directly. */
+static consm_status holds(bool *out, const struct session *s, const float *mean, const float *alone)
+{
+    consm_status st = CONSM_OK;
+    int64_t rows = s->judge.rows;
+    double *right = NULL;
+    *out = judge_score(&s->judge, mean, false) >= judge_score(&s->judge, alone, false);
+    if (s->judge.metric != METRIC_ACCURACY)
+        return CONSM_OK;
+    TRY(NEW(right, 2 * rows));
+    mark_right(right, mean, s);
+    mark_right(right + rows, alone, s);
+    *out = companions_hold(right, right + rows, rows);
+done:
+    mem_free(right);
+    return st;
 }
 
 consm_status consm_settle_companions(struct session *s, struct train_result *result)
@@ -201,15 +233,15 @@ consm_status consm_settle_companions(struct session *s, struct train_result *res
         all.logits[all.count++] = s->choice->finalist[i].logits;
     TRY(divide_votes(&all, s));
     TRY(mix(&mean, &all, s->problem));
-    double score = judge_score(&s->judge, mean, false);
-    if (!holds(s, score, result->val_score))
+    TRY(holds(&may, s, mean, all.logits[0]));
+    if (!may)
         goto done;
     TRY(found(s, &all, result));
     if (own->company.count == 0)
         goto done;
     own->company.logits = mean;
     result->companions.alone = result->val_score;
-    result->val_score = score;
+    result->val_score = judge_score(&s->judge, mean, false);
     result->val_acc = accuracy(mean, s->problem, SPLIT_VAL);
     result->test_acc = accuracy(mean, s->problem, SPLIT_TEST);
     s->options.config.companions = COMPANIONS_YES;

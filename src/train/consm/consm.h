@@ -472,6 +472,10 @@ consm_status consm_repeat_student(struct session *s);
 /* Whether such a run may have them. */
 bool consm_has_companions(const struct session *s);
 
+/* Whether the mean prediction may replace ConSM's own: not clearly worse. 1 for each of the
+ * validation nodes (rows) that it gets right, else 0. */
+bool companions_hold(const double *mean, const double *alone, int64_t rows);
+
 /* At the end of training: validation divides votes between ConSM's final model and the candidates
  * that were trained to the end. Replaces `companions` in the configuration by whether any candidate
  * has votes; if so, the result is that of the mean prediction. After consm_settle_trees. */
