@@ -79,17 +79,6 @@ consm_status ranks_gather(void *array, size_t bytes)
     return joined ? joined->gather(array, bytes) : CONSM_OK;
 }
 
-consm_status ranks_spread(float *array, int64_t cols)
-{
-    return joined ? joined->spread(array, cols) : CONSM_OK;
-}
-
-void ranks_unspread(const float *array)
-{
-    if (joined)
-        joined->unspread(array);
-}
-
 uint64_t ranks_total(uint64_t mine)
 {
     return joined ? joined->total(mine) : mine;

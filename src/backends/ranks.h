@@ -38,8 +38,6 @@ consm_status ranks_agree(const char *what, const void *data, size_t bytes);
 consm_status ranks_agree_text(const char *what, const char *text);
 consm_status ranks_settle(int64_t rows, const int64_t *cut);
 consm_status ranks_gather(void *array, size_t bytes);
-consm_status ranks_spread(float *array, int64_t cols);
-void ranks_unspread(const float *array);
 uint64_t ranks_total(uint64_t mine);
 consm_status ranks_want(const int32_t *row, int64_t count);
 consm_status ranks_swap(void **out, int64_t *got, const void *record, const int64_t *send,

@@ -7,10 +7,12 @@
 static node features(const struct matcher *m, struct program *p, bool all)
 {
     const struct match_data *d = &m->data;
-    if (!all)
-        return m->reach.sparse ? sparse(p, m->reach.sparse)
-                               : input(p, m->reach.dense, m->reach.count, d->features);
-    return d->sparse ? sparse(p, d->sparse) : input(p, d->dense, d->nodes, d->features);
+    const struct csr *words = all ? d->sparse : m->reach.sparse;
+    if (words)
+        return sparse(p, words);
+    return in_parts(
+        p, input(p, all ? d->dense : m->reach.dense, all ? d->nodes : m->reach.count, d->features),
+        d->graph->partition);
 }
 
 /* h = Encoder(X), an MLP of match_layers layers (Eq. embedding). With one layer it ends in ReLU and

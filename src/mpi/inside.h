@@ -19,11 +19,6 @@
 
 /* The processes, and the library's services; filled by consm_ranks. */
 struct axis;
-struct spread_array {
-    const float *at;
-    int64_t cols;
-    struct spread_array *next;
-};
 struct wanted {
     const int32_t *row; /* (count) ascending, the caller's; NULL: all rows */
     int64_t count;
@@ -34,13 +29,12 @@ struct world {
     const struct plugin_services *os;
     struct ranks ranks;
     MPI_Comm comm;
-    int *count;                  /* (2·size) for gathers */
-    int64_t sent;                /* bytes of values, counted for each receiving rank */
-    struct axis *settled;        /* the axis of the data's parts, or NULL */
-    struct spread_array *spread; /* arrays of which a rank has only these rows */
-    struct wanted wanted;        /* rows of values that the host reads */
-    bool crowded; /* fewer processors than busy ranks: waiting ranks let others run */
-    int napping;  /* waits left in which they sleep and do not yield */
+    int *count;           /* (2·size) for gathers */
+    int64_t sent;         /* bytes of values, counted for each receiving rank */
+    struct axis *settled; /* the axis of the data's parts, or NULL */
+    struct wanted wanted; /* rows of values that the host reads */
+    bool crowded;         /* fewer processors than busy ranks: waiting ranks let others run */
+    int napping;          /* waits left in which they sleep and do not yield */
 };
 extern struct world world;
 
@@ -118,7 +112,7 @@ consm_status axis_copy(struct axis **out, const struct axis *a);
 
 void partition_join(struct ranks *ranks); /* fills in the functions for data in parts */
 
-/* Finds the plan's leaves that are spread. */
+/* Finds the plan's leaves of which a rank has only its own rows. */
 consm_status partition_leaves(struct compiled *c);
 
 /* This rank's rows of a value, and the wanted ones of all ranks. */
@@ -266,7 +260,7 @@ struct compiled {
     struct keeper keeper;
     struct halo *halos;
     uint64_t *seen;           /* (plan->leaves) versions */
-    struct value *leaf_value; /* (plan->leaves) of spread arrays; else without an axis */
+    struct value *leaf_value; /* (plan->leaves) of leaves in parts; else without an axis */
     bool settled;
     void *partial, *work; /* of the current sum */
     size_t partial_bytes, work_bytes;
@@ -275,7 +269,7 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
 void divided_discard(struct compiled *c);
 void divided_follow(struct compiled *c); /* checks the leaves */
 
-/* The value at an operand; NULL: it is neither in an arena nor a spread leaf. */
+/* The value at an operand; NULL: it is neither in an arena nor a leaf in parts. */
 struct value *compiled_value(const struct compiled *c, const struct operand *at);
 consm_status note_value(const struct compiled *c, const struct operand *at, struct value value);
 

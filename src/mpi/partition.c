@@ -36,27 +36,6 @@ static consm_status partition_gather(void *array, size_t bytes)
     return CONSM_OK;
 }
 
-static consm_status partition_spread(float *array, int64_t cols)
-{
-    struct spread_array *s = world.os->zalloc(1, sizeof *s);
-    if (!s)
-        return CONSM_ENOMEM;
-    *s = (struct spread_array){array, cols, world.spread};
-    world.spread = s;
-    return CONSM_OK;
-}
-
-static void partition_unspread(const float *array)
-{
-    for (struct spread_array **at = &world.spread; *at; at = &(*at)->next)
-        if ((*at)->at == array) {
-            struct spread_array *gone = *at;
-            *at = gone->next;
-            world.os->free(gone);
-            return;
-        }
-}
-
 static uint64_t partition_total(uint64_t mine)
 {
     uint64_t all;
@@ -168,8 +147,6 @@ void partition_join(struct ranks *ranks)
     ranks->swap = partition_swap;
     ranks->settle = partition_settle;
     ranks->gather = partition_gather;
-    ranks->spread = partition_spread;
-    ranks->unspread = partition_unspread;
     ranks->total = partition_total;
 }
 
@@ -177,13 +154,16 @@ consm_status partition_leaves(struct compiled *c)
 {
     const struct planned *plan = c->plan;
     c->leaf_value = world.os->zalloc((size_t)plan->leaves + 1, sizeof *c->leaf_value);
-    for (int32_t i = 0; c->leaf_value && i < plan->leaves; i++)
-        for (const struct spread_array *s = world.spread; s; s = s->next)
-            if (plan->leaf[i].kind == LEAF_FLOATS && plan->leaf[i].data == s->at)
-                c->leaf_value[i] = (struct value){.rows = world.settled->rows,
-                                                  .cols = s->cols,
-                                                  .axis = axis_find(c->owner, world.settled->rows),
-                                                  .once = plan->leaf[i].constant};
+    for (int32_t i = 0; c->leaf_value && i < plan->leaves; i++) {
+        const struct leaf *leaf = &plan->leaf[i];
+        if (!leaf->partition)
+            continue;
+        int64_t rows = leaf->partition->cut[leaf->partition->parts];
+        c->leaf_value[i] = (struct value){.rows = rows,
+                                          .cols = rows > 0 ? leaf->count / rows : 0,
+                                          .axis = axis_find(c->owner, rows),
+                                          .once = leaf->constant};
+    }
     return c->leaf_value ? CONSM_OK : CONSM_ENOMEM;
 }
 

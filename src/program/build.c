@@ -251,6 +251,13 @@ node constant(struct program *p, const float *values, int64_t rows, int64_t cols
     return x;
 }
 
+node in_parts(struct program *p, node x, const struct partition *partition)
+{
+    if (node_good(p, x))
+        p->node[x].partition = partition;
+    return x;
+}
+
 bool program_is_constant(const struct program *p, node x)
 {
     return node_good(p, x) && p->node[x].constant;

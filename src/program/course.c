@@ -111,8 +111,9 @@ static consm_status join(struct course *c)
         c->instr[count++] = moved(eval->instr[i], train->leaves);
     c->instr[count++] = keeping(parts);
     look_at_leaves(c);
-    c->leaf[leaves++] = (struct leaf){LEAF_INDEX, parts->rows, 0, false, 0};
-    c->leaf[leaves++] = (struct leaf){LEAF_LABELS, parts->label, parts->rows->targets, false, 0};
+    c->leaf[leaves++] = (struct leaf){LEAF_INDEX, parts->rows, 0, false, 0, NULL};
+    c->leaf[leaves++] =
+        (struct leaf){LEAF_LABELS, parts->label, parts->rows->targets, false, 0, NULL};
     TRY(block_new(&c->record, c->backend, sizeof(struct keep_record)));
     c->plan = *train;
     c->plan.instr = c->instr;

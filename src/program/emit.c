@@ -111,7 +111,7 @@ static consm_status note_leaf(struct program *p, enum leaf_kind kind, const void
             p->leaf[i].constant = p->leaf[i].constant || constant;
             return CONSM_OK;
         }
-    return add_leaf(p, &index, (struct leaf){kind, data, count, constant, 0});
+    return add_leaf(p, &index, (struct leaf){kind, data, count, constant, 0, NULL});
 }
 
 static consm_status note_leaves(struct program *p, const struct node_info *info)
@@ -194,7 +194,7 @@ static consm_status emit_instrs(struct program *p)
         if (info->op == OP_INPUT)
             TRY(add_leaf(p, &info->leaf,
                          (struct leaf){LEAF_FLOATS, info->data, info->rows * info->cols,
-                                       info->constant, 0}));
+                                       info->constant, 0, info->partition}));
         if (op_made(info->op) == MADE_LEAF)
             continue;
         if (!p->backend->kind->supports(p->backend, info->op))

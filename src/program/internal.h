@@ -17,10 +17,11 @@ struct node_info {
     bool lasts;    /* and read in every run */
     bool common;   /* another program reads it between runs */
     enum place place;
-    size_t offset;             /* into its block, in floats */
-    const float *data;         /* of an input: the caller's floats */
-    int32_t leaf;              /* of an input in a compiled program, else -1 */
-    int32_t instr;             /* its position in the run order, -1: none */
+    size_t offset;                     /* into its block, in floats */
+    const float *data;                 /* of an input: the caller's floats */
+    const struct partition *partition; /* of its rows that are here; NULL: all are */
+    int32_t leaf;                      /* of an input in a compiled program, else -1 */
+    int32_t instr;                     /* its position in the run order, -1: none */
     const int32_t *part;       /* (rows) the recorded rows that restrict.c kept; NULL: all */
     const struct csr *whole;   /* the recorded matrix, if restrict.c made a smaller one */
     node update[NODE_UPDATES]; /* leaves or BESIDE nodes that it also writes, else POISON */

@@ -123,6 +123,7 @@ struct leaf {
     int64_t count;    /* number of elements; an index or a matrix knows its own */
     bool constant;    /* `once` instructions may depend on it */
     uint64_t version; /* of plain numbers; an index or a matrix has its own */
+    const struct partition *partition; /* of floats of which a rank has only these rows; or NULL */
 };
 uint64_t leaf_version(const struct leaf *leaf);
 

@@ -79,10 +79,6 @@ struct ranks {
      * per row. */
     consm_status (*settle)(int64_t rows, const int64_t *cut);
     consm_status (*gather)(void *array, size_t bytes);
-    /* Of this array (rows, cols) a rank has only its own rows; others are sent when programs read
-     * them. Until unspread. */
-    consm_status (*spread)(float *array, int64_t cols);
-    void (*unspread)(const float *array);
     uint64_t (*total)(uint64_t mine); /* sum over all ranks, modulo 2^64 */
     /* Until the next call, the host reads only this rank's rows and these (ascending; the same on
      * all ranks) of a value that is divided like data in parts. NULL: all. */

@@ -108,6 +108,9 @@ node input(struct program *p, const float *values, int64_t rows, int64_t cols);
 /* Like input, but the floats never change, so its sparse products are computed once. */
 node constant(struct program *p, const float *values, int64_t rows, int64_t cols);
 bool program_is_constant(const struct program *p, node x);
+/* Of this input a rank has only the partition's rows: programs fetch the others from their owners.
+ * NULL: all are here. Returns the input. */
+node in_parts(struct program *p, node x, const struct partition *partition);
 node sparse(struct program *p, const struct csr *matrix);
 node fill(struct program *p, float value, int64_t rows, int64_t cols);
 node noise(struct program *p, int64_t rows, int64_t cols);

@@ -3,7 +3,6 @@
  * model, so that later graphs are scaled the same way. */
 #include "train/session.h"
 
-#include "backends/ranks.h"
 #include "graph/partition.h"
 #include "stats/columns.h"
 #include <math.h>
@@ -23,24 +22,17 @@ static void normalize_rows(float *out, const struct problem *problem, int64_t lo
     }
 }
 
-/* Allocates features that differ from the problem's, and finds the rows to fill: those of the
- * partition, for a graph in parts; ranks send each other what else a program reads. */
+/* Allocates features that differ from the problem's, and finds the rows to fill: those that are
+ * here. */
 static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
 {
-    consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
     const struct partition *partition = problem->graph->partition;
     *low = partition_low(partition);
     *high = partition_high(partition, problem->nodes);
-    if (!partition)
-        return NEW(s->dense_normalized, problem->nodes * problem->features);
-    s->in_parts = mem_sparse_alloc((size_t)(problem->nodes * problem->features), sizeof(float));
-    if (!s->in_parts)
-        TRY(CONSM_ENOMEM);
-    s->dense_normalized = s->in_parts;
-    TRY(ranks_spread(s->in_parts, problem->features));
-done:
-    return st;
+    s->dense_normalized =
+        partition_room(partition, problem->nodes * problem->features, sizeof(float));
+    return s->dense_normalized ? CONSM_OK : CONSM_ENOMEM;
 }
 
 static consm_status standardize(struct session *s)
@@ -115,20 +107,18 @@ node session_features(struct session *s, struct program *p)
     const struct problem *problem = s->problem;
     if (s->row_normalized || problem->sparse)
         return sparse(p, s->row_normalized ? s->row_normalized : problem->sparse);
-    return constant(p, s->dense_normalized ? s->dense_normalized : problem->dense, problem->nodes,
-                    problem->features);
+    return in_parts(p,
+                    constant(p, s->dense_normalized ? s->dense_normalized : problem->dense,
+                             problem->nodes, problem->features),
+                    problem->graph->partition);
 }
 
 void session_free_features(struct session *s)
 {
     csr_free(s->row_normalized);
-    if (s->in_parts)
-        ranks_unspread(s->in_parts);
-    else
-        mem_free(s->dense_normalized);
-    mem_sparse_free(s->in_parts);
+    partition_room_free(s->problem->graph->partition, s->dense_normalized);
     mem_free(s->shift);
     mem_free(s->scale);
     s->row_normalized = NULL;
-    s->dense_normalized = s->in_parts = s->shift = s->scale = NULL;
+    s->dense_normalized = s->shift = s->scale = NULL;
 }

@@ -28,7 +28,6 @@ struct session {
 
     struct csr *row_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
-    float *in_parts;      /* the same array if only some of its rows are here, or NULL */
     float *shift, *scale; /* (f) of standardised columns, or NULL */
 
     struct learner learner;

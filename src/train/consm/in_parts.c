@@ -2,7 +2,6 @@
  * rows are fetched once, logits whenever witnesses are computed. */
 #include "train/consm/consm.h"
 
-#include "backends/ranks.h"
 #include "graph/partition.h"
 #include <string.h>
 
@@ -57,7 +56,6 @@ consm_status consm_store_features(struct session *s)
     if (!own->stored)
         TRY(CONSM_ENOMEM);
     partition_copy(own->stored, problem->dense, partition, problem->features);
-    TRY(ranks_spread(own->stored, problem->features));
 done:
     return st;
 }
@@ -67,8 +65,6 @@ void consm_close_parts(struct session *s)
     struct consm *own = s->own;
     row_halo_free(own->neighbours);
     mem_sparse_free(own->near_logits);
-    if (own->stored)
-        ranks_unspread(own->stored);
     mem_sparse_free(own->stored);
     mem_free(own->pruned_by);
     mem_free(own->heard_by);

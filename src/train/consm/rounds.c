@@ -126,12 +126,9 @@ done:
  * dates. */
 const float *consm_dense(const struct session *s)
 {
-    bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
-    if (s->in_parts && s->options.config.normalize_features != FEATURES_ROW)
-        return s->in_parts;
-    if (s->problem->graph->partition)
-        return ((const struct consm *)s->own)->stored;
-    return standard && s->dense_normalized ? s->dense_normalized : s->problem->dense;
+    bool scaled = s->options.config.normalize_features == FEATURES_ROW;
+    const float *own = scaled ? ((const struct consm *)s->own)->stored : s->dense_normalized;
+    return own ? own : s->problem->dense;
 }
 
 struct match_data consm_match_data(const struct session *s)
