@@ -17,6 +17,7 @@ struct flag {
 };
 
 struct args;
+struct together;
 
 /* A verb of the command. */
 struct command {
@@ -32,7 +33,8 @@ enum { ARGS_MAX = 256 };
 
 struct args {
     const struct command *command;
-    int count; /* positional arguments */
+    const struct together *together; /* the processes of the command */
+    int count;                       /* positional arguments */
     const char *item[ARGS_MAX];
     int flags;
     int from_file; /* how many of them come from a --config file; the rest was typed */

@@ -55,6 +55,7 @@ static void take_flags(struct retake *r, const struct study_run *run, const stru
 {
     struct args *out = &r->args;
     out->command = &cmd_train;
+    out->together = bench->together;
     out->item[out->count++] = run->dataset;
     for (int i = 0; i < bench->flags; i++)
         if (is_passed_on(bench->flag[i]->name))

@@ -5,8 +5,8 @@
 #include "data_args.h"
 #include "study_run.h"
 
-#include "backends/ranks.h"
 #include "study/search.h"
+#include "together.h"
 #include <string.h>
 
 static const struct flag flags[] = {
@@ -62,7 +62,7 @@ static int run(struct args *args)
     const struct study_def *bench = study_find("bench");
     if (code == EXIT_DONE)
         code = study_run(args, &bench, 1, options, folder ? folder : "consm-bench");
-    if (code == EXIT_DONE && args_has(args, "search") && ranks_worker() == 0)
+    if (code == EXIT_DONE && args_has(args, "search") && args->together->workers.ranks->rank == 0)
         code = bench_best_train(args, options, folder ? folder : "consm-bench");
     json_decref(options);
     return code;

@@ -7,6 +7,7 @@
 #include "data_args.h"
 #include "progress.h"
 #include "shown.h"
+#include "together.h"
 #include "train_args.h"
 #include "train_detail.h"
 
@@ -298,12 +299,13 @@ static int run(struct args *args)
     how = data_args_how(args);
     how.model = t.from;
     TRY(limits_check_name(name, options_config(t.options)));
-    TRY(consm_dataset_open_with(&t.data, name, &how));
+    TRY(dataset_open_among(&t.data, name, &how, args->together->ranks));
     t.read = dataset_read(t.data);
     config_file_warn(&file, args, t.read->sha256);
     TRY(options_resolve(t.options, t.data));
     TRY(limits_check(t.read, options_config(t.options),
-                     elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.choices.member_jobs));
+                     elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.choices.member_jobs,
+                     args->together->ranks->size));
     TRY(look_at_split(&t));
     if ((code = train_suspect(&t)))
         goto out;
@@ -311,6 +313,8 @@ static int run(struct args *args)
     TRY(dataset_prepared(&t.prepared, t.data));
     if (!args_has(args, "threads") && prepare_is_small(t.prepared, options_config(t.options)))
         batch.threads = 1;
+    if (args->together->ranks->size > 1) /* they train each run together, in one order */
+        batch.jobs = 1;
     TRY(train_all(&t, &batch));
     TRY(print_changes(&t));
 done:

@@ -1,7 +1,7 @@
 /* Writes and measures trust scores. */
 #include "edges_output.h"
 
-#include "backends/ranks.h"
+#include "app/run.h"
 #include "base/alloc.h"
 #include "io/file.h"
 #include "report/text.h"
@@ -46,21 +46,22 @@ done:
 
 /* The same for a rank's edges, which are sent to rank 0 for writing. */
 static consm_status bring_block(struct scored **out, int64_t *count,
-                                const struct consm_edge_scores *scores, int rank, int64_t first)
+                                const struct consm_edge_scores *scores, const struct ranks *ranks,
+                                int rank, int64_t first)
 {
     consm_status st = CONSM_OK;
-    int64_t *send = NULL, *got, ranks = ranks_size(), mine = 0;
+    int64_t *send = NULL, *got, all = ranks->size, mine = 0;
     void *came = NULL;
-    TRY(ZNEW(send, 2 * (ranks + 1)));
-    got = send + ranks + 1;
-    if (rank == ranks_rank())
+    TRY(ZNEW(send, 2 * (all + 1)));
+    got = send + all + 1;
+    if (rank == ranks->rank)
         TRY(copy_block(out, &mine, scores, first));
-    for (int64_t p = 1; p <= ranks; p++)
+    for (int64_t p = 1; p <= all; p++)
         send[p] = mine;
-    TRY(ranks_swap(&came, got, *out, send, sizeof **out));
+    TRY(ranks->swap(&came, got, *out, send, sizeof **out));
     mem_free(*out);
     *out = came;
-    *count = got[ranks];
+    *count = got[all];
 done:
     mem_free(send);
     return st;
@@ -112,18 +113,19 @@ consm_status edges_write(const char *path, const struct consm_edge_scores *score
     int64_t count;
     struct consm_dataset_info info = {.size = sizeof info};
     TRY(consm_dataset_info(&info, data));
-    int ranks = info.in_parts ? ranks_size() : 1;
+    const struct ranks *ranks = dataset_ranks(data);
+    int parts = info.in_parts ? ranks->size : 1;
     TRY(file_create(&w, path));
     text_add(&t, "source,target,score,kept,low,high");
     for (int k = 0; k < columns; k++)
         text_printf(&t, ",%s", scores->witness_name[k]);
     text_add(&t, "\n");
-    for (int rank = 0; rank < ranks; rank++) {
+    for (int rank = 0; rank < parts; rank++) {
         int64_t edges = scores->edges;
-        if (ranks > 1)
-            edges = (int64_t)ranks_total(rank == ranks_rank() ? (uint64_t)edges : 0);
+        if (parts > 1)
+            edges = (int64_t)ranks->total(rank == ranks->rank ? (uint64_t)edges : 0);
         for (int64_t first = 0; first < edges; first += BLOCK) {
-            TRY(ranks > 1 ? bring_block(&block, &count, scores, rank, first)
+            TRY(parts > 1 ? bring_block(&block, &count, scores, ranks, rank, first)
                           : copy_block(&block, &count, scores, first));
             TRY(write_block(w, &t, block, count, data, columns));
         }

@@ -218,7 +218,7 @@ static void *json_memory(size_t bytes)
     return block;
 }
 
-static int run(int argc, char **argv)
+static int run(struct together *together, int argc, char **argv)
 {
     static struct args args;
     const char *verb = argc > 1 ? argv[1] : "";
@@ -246,9 +246,10 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     int code;
-    if (!together_takes_part(verb, &code))
+    if (!together_takes_part(together, verb, &code))
         return code;
     code = args_parse(&args, command, argc - 2, argv + 2);
+    args.together = together;
     if (code == EXIT_DONE && args_has(&args, "help")) {
         print_help(command, args_get(&args, "model"));
         return EXIT_DONE;
@@ -279,6 +280,8 @@ int main(int argc, char **argv)
         SIG_IGN); /* a file that becomes too large is a failed write with a message, not a kill */
     json_set_alloc_funcs(json_memory, free);
     consm_set_log(print_warning, NULL);
-    int code = together_begin(argc, argv);
-    return together_end(code == EXIT_DONE ? end_output(run(argc, argv)) : code);
+    struct together together;
+    int code = together_begin(&together, argc, argv);
+    return together_end(&together,
+                        code == EXIT_DONE ? end_output(run(&together, argc, argv)) : code);
 }

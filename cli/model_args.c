@@ -1,7 +1,9 @@
 /* Opens the model and the graph of a command line. */
 #include "model_args.h"
 
+#include "app/run.h"
 #include "data_args.h"
+#include "together.h"
 #include <string.h>
 
 int model_args_open(struct model_args *out, const struct args *args, const char *file,
@@ -26,7 +28,7 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
     TRY(consm_model_load(&out->model, args->item[0]));
     how.model = out->model;
     how.keep_attributes = attributes;
-    TRY(consm_dataset_open_with(&out->data, args->item[1], &how));
+    TRY(dataset_open_among(&out->data, args->item[1], &how, args->together->ranks));
     return EXIT_DONE;
 done:
     model_args_close(out);

@@ -1,7 +1,7 @@
 /* Writes predictions. */
 #include "predictions_output.h"
 
-#include "backends/ranks.h"
+#include "app/run.h"
 #include "base/alloc.h"
 #include "io/file.h"
 #include "report/text.h"
@@ -163,7 +163,9 @@ static consm_status bring_block(float **out, const struct consm_prediction *p,
 {
     consm_status st = CONSM_OK;
     struct consm_dataset_info info = {.size = sizeof info};
-    int64_t *send = NULL, *got, c = p->classes, ranks = ranks_size();
+    int64_t *send = NULL, *got, c = p->classes;
+    const struct ranks *all = dataset_ranks(data);
+    int ranks = all->size;
     void *came = NULL;
     mem_free(*out);
     *out = NULL;
@@ -175,10 +177,10 @@ static consm_status bring_block(float **out, const struct consm_prediction *p,
     int64_t high = p->own_high < last ? p->own_high : last;
     TRY(ZNEW(send, 2 * (ranks + 1)));
     got = send + ranks + 1;
-    for (int64_t rank = 1; rank <= ranks; rank++)
+    for (int rank = 1; rank <= ranks; rank++)
         send[rank] = high > low ? high - low : 0;
-    TRY(ranks_swap(&came, got, p->probability + (high > low ? low : 0) * c, send,
-                   (size_t)c * sizeof(float)));
+    TRY(all->swap(&came, got, p->probability + (high > low ? low : 0) * c, send,
+                  (size_t)c * sizeof(float)));
     *out = came; /* by rank, so by node */
 done:
     mem_free(send);
@@ -202,7 +204,7 @@ consm_status predictions_write(const char *path, const struct consm_model *model
         int64_t i = style->order ? style->order[row] : row;
         if (style->probabilities && i % BLOCK == 0)
             TRY(bring_block(&block, prediction, data, i));
-        const float *chance = block && ranks_rank() == 0
+        const float *chance = block && dataset_ranks(data)->rank == 0
                                   ? block + i % BLOCK * prediction->classes
                                   : prediction->probability + i * prediction->classes;
         if (style->json)

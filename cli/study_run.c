@@ -5,8 +5,8 @@
 #include "data_args.h"
 #include "json_line.h"
 #include "progress.h"
+#include "together.h"
 
-#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "io/file.h"
@@ -164,10 +164,11 @@ static consm_status execute_all(struct study_folder *f, const struct study_def *
     consm_status st = CONSM_OK;
     struct plan plan = {0};
     struct display *display = how->ctx;
-    bool worker = ranks_worker() > 0;
+    const struct ranks *ranks = how->workers->ranks;
+    bool worker = ranks->rank > 0;
     int64_t before;
     do {
-        double word = ranks_word(1); /* from rank 0: continue, done, or failed */
+        double word = ranks->first(1); /* from rank 0: continue, done, or failed */
         if (word < 0)
             TRY(status_fail(CONSM_EINVAL, "rank 0 has stopped"));
         if (word == 0)
@@ -186,7 +187,7 @@ static consm_status execute_all(struct study_folder *f, const struct study_def *
 done:
     plan_free(&plan);
     if (!worker)
-        (void)ranks_word(st < 0 ? -1 : 0);
+        (void)ranks->first(st < 0 ? -1 : 0);
     return st;
 }
 
@@ -217,8 +218,12 @@ static consm_status run_studies(struct study_folder *f, const struct args *args,
     struct study_sets sets = {0};
     struct text command = {0};
     struct display display = {.json = args_has(args, "json")};
-    struct execute_options how = {
-        .folder = f->path, .begin = on_begin, .done = on_done, .stop = wants_stop, .ctx = &display};
+    struct execute_options how = {.workers = &args->together->workers,
+                                  .folder = f->path,
+                                  .begin = on_begin,
+                                  .done = on_done,
+                                  .stop = wants_stop,
+                                  .ctx = &display};
     int64_t jobs = 0, threads = 0;
     double begin = clock_seconds();
     if (args_int(args, "jobs", 1, 1024, &jobs) || args_int(args, "threads", 1, 1024, &threads))
@@ -230,7 +235,7 @@ static consm_status run_studies(struct study_folder *f, const struct args *args,
     for (int i = 0; i < count; i++)
         TRY(folder_enter(f, study[i]->name, options));
     TRY(folder_save(f));
-    if (ranks_worker() > 0)
+    if (how.workers->ranks->rank > 0)
         file_write_again(); /* the rank that has a graph with edge scores writes it */
     progress_catch_interrupt();
     st = execute_all(f, study, count, &o, &sets, &how);
@@ -290,12 +295,13 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     struct study_folder f = {.lock = -1};
     char *page = NULL, *files = NULL;
     int code = EXIT_DONE;
-    bool worker = ranks_worker() > 0;
+    const struct ranks *ranks = args->together->workers.ranks;
+    bool worker = ranks->rank > 0;
     if (worker)
-        (void)ranks_word(0); /* wait until rank 0 has written the folder */
+        (void)ranks->first(0); /* wait until rank 0 has written the folder */
     TRY(folder_open(&f, folder, worker ? RUNS_READ : RUNS_APPEND));
     if (!worker)
-        (void)ranks_word(0);
+        (void)ranks->first(0);
     if (runs_torn(f.runs) > 0)
         fprintf(
             stderr,

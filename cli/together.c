@@ -1,7 +1,6 @@
 /* Joins the ranks, silences all but the first, and ends them. */
 #include "together.h"
 
-#include "backends/ranks.h"
 #include "commands.h"
 #include "io/file.h"
 #include "progress.h"
@@ -29,46 +28,50 @@ static void keep_quiet(void)
     file_write_nothing();
 }
 
-static consm_status agree_on_words(int argc, char **argv)
+static consm_status agree_on_words(const struct ranks *ranks, int argc, char **argv)
 {
     struct text words = {0};
     for (int i = 1; i < argc; i++)
         text_printf(&words, "%s%s", i > 1 ? " " : "", argv[i]);
     consm_status st = text_status(&words);
     if (st == CONSM_OK)
-        st = ranks_agree_text("the command", text_string(&words));
+        st = ranks_agree_text(ranks, "the command", text_string(&words));
     text_free(&words);
     return st;
 }
 
-int together_begin(int argc, char **argv)
+int together_begin(struct together *t, int argc, char **argv)
 {
-    consm_status st = ranks_begin();
-    if (ranks_rank() > 0) /* also if the version differs: rank 0 reports it */
+    consm_status st = ranks_join(&t->joined);
+    t->ranks = t->joined;
+    t->workers = (struct workers){&ranks_alone, NULL};
+    if (t->joined->rank > 0) /* also if the version differs: rank 0 reports it */
         keep_quiet();
-    else if (ranks_size() > 1) /* as mpirun does to the others when one is gone */
+    else if (t->joined->size > 1) /* as mpirun does to the others when one is gone */
         progress_last_words(
             "consm: mpirun ended the job because a rank failed or was stopped; files already "
             "written are complete; --resume continues from a checkpoint\n");
     if (st == CONSM_OK)
-        st = agree_on_words(argc, argv);
+        st = agree_on_words(t->joined, argc, argv);
     if (st == CONSM_OK)
         return EXIT_DONE;
     fprintf(stderr, "consm: %s\n", consm_errmsg());
     return EXIT_FAILED;
 }
 
-bool together_takes_part(const char *verb, int *code)
+bool together_takes_part(struct together *t, const char *verb, int *code)
 {
     static const char *const shared[] = {"train", "predict", "evaluate", "edges", "explain"};
     static const char *const apart[] = {"study", "bench"};
     *code = EXIT_DONE;
-    if (ranks_size() == 1)
+    if (t->joined->size == 1)
         return true;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (strcmp(verb, shared[i]) == 0)
             return true;
-    if (ranks_part() < 0) { /* no call of these verbs may wait for another rank */
+    t->ranks = &ranks_alone;
+    if (ranks_part(&t->workers, t->joined) <
+        0) { /* no call of these verbs may wait for another rank */
         fprintf(stderr, "consm %s: %s\n", verb, consm_errmsg());
         *code = EXIT_FAILED;
         return false;
@@ -76,32 +79,30 @@ bool together_takes_part(const char *verb, int *code)
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (strcmp(verb, apart[i]) == 0)
             return true;
-    return ranks_worker() == 0;
+    return t->joined->rank == 0;
 }
 
 /* Prints the stored messages with the rank's number. */
-static void say_it(void)
+static void say_it(int rank)
 {
     char said[4096];
     ssize_t length = unsaid >= 0 ? pread(unsaid, said, sizeof said - 1, 0) : 0;
     if (length <= 0 || real_stderr < 0)
         return;
     said[length] = 0;
-    dprintf(real_stderr, "rank %d: %s%s", ranks_rank() + ranks_worker(), said,
-            said[length - 1] == '\n' ? "" : "\n");
+    dprintf(real_stderr, "rank %d: %s%s", rank, said, said[length - 1] == '\n' ? "" : "\n");
 }
 
-int together_end(int code)
+int together_end(const struct together *t, int code)
 {
     fflush(stdout);
     fflush(stderr);
     if (code !=
         EXIT_DONE) /* the reason was printed; the first rank to leave makes mpirun end the others */
         progress_last_words(NULL);
-    bool alone = ranks_size() == 1 && ranks_workers() == 1;
-    if (!ranks_end(code != EXIT_DONE) || alone)
+    if (!t->joined->end(code != EXIT_DONE))
         return code;
-    say_it();
-    ranks_abandon(code);
+    say_it(t->joined->rank);
+    t->joined->abandon(code);
     return code;
 }

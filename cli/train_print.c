@@ -2,7 +2,6 @@
 #include "train_print.h"
 #include "base/counted.h"
 
-#include "backends/ranks.h"
 #include "json_line.h"
 #include "shown.h"
 
@@ -205,8 +204,9 @@ void train_print_run(const struct training *t, const struct train_result *r)
         (json_int_t)t->count[SPLIT_TEST], "held_out", (json_int_t)t->held_out, "calibrating",
         (json_int_t)t->calibrating, "structural_features", t->prepared->structural != NULL,
         "device", r->device);
-    if (ranks_size() > 1)
-        json_object_set_new(line, "ranks", json_integer(ranks_size()));
+    int ranks = dataset_ranks(t->data)->size;
+    if (ranks > 1)
+        json_object_set_new(line, "ranks", json_integer(ranks));
     if (r->sent > 0)
         json_object_set_new(line, "sent_bytes", json_integer((json_int_t)r->sent));
     if (was_examined(r))

@@ -450,25 +450,26 @@ static void memory_by_hand(void **state)
     c.hidden = 4;
     c.layers = 2;
     /* list 400, graph 1,120, features 200; each job: parameters 960 and values 1,120 */
-    assert_int_equal(limits_training(&d, &c, 1), 10000000 + 400 + 1120 + 200 + 2080);
-    assert_int_equal(limits_training(&d, &c, 2), 10000000 + 400 + 1120 + 200 + 4160);
+    assert_int_equal(limits_training(&d, &c, 1, 1), 10000000 + 400 + 1120 + 200 + 2080);
+    assert_int_equal(limits_training(&d, &c, 2, 1), 10000000 + 400 + 1120 + 200 + 4160);
     d.sparse = &words;
     d.dense = NULL;
-    assert_int_equal(limits_training(&d, &c, 1), 10000000 + 400 + 1120 + 168 + 2080);
+    assert_int_equal(limits_training(&d, &c, 1, 1), 10000000 + 400 + 1120 + 168 + 2080);
     c.layers = 1; /* 20 (5 4 + 4 3) and 4 10 4 3 */
-    assert_int_equal(limits_training(&d, &c, 1), 10000000 + 400 + 1120 + 168 + 640 + 480);
-    OK(limits_check(&d, &c, 1));
+    assert_int_equal(limits_training(&d, &c, 1, 1), 10000000 + 400 + 1120 + 168 + 640 + 480);
+    OK(limits_check(&d, &c, 1, 1));
     OK(limits_check_trees(&d, 10));
     FAILS(limits_check_trees(&d, INT64_C(1) << 50), CONSM_ELIMIT,
           "; use fewer training and validation nodes");
     d.nodes = INT64_C(1) << 50;
-    FAILS(limits_check(&d, &c, 1), CONSM_ELIMIT, "; reduce --hidden");
+    FAILS(limits_check(&d, &c, 1, 1), CONSM_ELIMIT, "; reduce --hidden");
     d.nodes = 10;
     d.sparse = NULL;
     d.features = 0;
     c.layers = 2;
-    assert_int_equal(limits_training(&d, &c, 1), 10000000 + 400 + 1120 + 40 * STRUCTURAL_FEATURES +
-                                                     80 * STRUCTURAL_FEATURES + 320 + 240 + 1120);
+    assert_int_equal(limits_training(&d, &c, 1, 1),
+                     10000000 + 400 + 1120 + 40 * STRUCTURAL_FEATURES + 80 * STRUCTURAL_FEATURES +
+                         320 + 240 + 1120);
 }
 
 static void defaults_by_hand(void **state)

@@ -78,10 +78,10 @@ static struct {
     const int64_t *send;
 } desk[2];
 
-static consm_status fake_gather(void *array, size_t bytes)
+static consm_status fake_gather(const int64_t *cut, void *array, size_t bytes)
 {
     int other = !me;
-    size_t from = (size_t)cuts[other] * bytes, to = (size_t)cuts[other + 1] * bytes;
+    size_t from = (size_t)cut[other] * bytes, to = (size_t)cut[other + 1] * bytes;
     desk[me].record = array;
     pthread_barrier_wait(&meeting);
     memcpy((char *)array + from, (const char *)desk[other].record + from, to - from);

@@ -121,10 +121,10 @@ static void a_graph_in_parts_pulls_alike(void **state)
     scene_open(&s);
     const int64_t cut[] = {0, s.problem.nodes};
     const struct partition partition = {.high = s.problem.nodes,
-                                        .gather = ranks_gather,
+                                        .gather = ranks_alone.gather,
                                         .parts = 1,
                                         .cut = cut,
-                                        .swap = ranks_swap};
+                                        .swap = ranks_alone.swap};
     struct csr graph = *s.problem.graph;
     struct problem parts = s.problem;
     graph.partition = &partition;

@@ -152,6 +152,7 @@ consm_status consm_dataset_clean(struct consm_dataset **out, struct consm_datase
     TRY(choose_edges(data, dataset->data, scores, dropped, added));
     c->data = data;
     c->whole = dataset_hold(dataset);
+    c->ranks = dataset->ranks;
     c->owners = 1;
     pthread_mutex_init(&c->lock, NULL);
     *out = c;

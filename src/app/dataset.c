@@ -1,7 +1,6 @@
 /* Datasets of the public interface: opening and reading them. arrays.c makes them from arrays. */
 #include "app/defaults.h"
 #include "app/objects.h"
-#include "backends/ranks.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/open.h"
@@ -19,6 +18,7 @@ consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data)
     TRY(ZNEW(d, 1));
     pthread_mutex_init(&d->lock, NULL);
     d->data = data;
+    d->ranks = &ranks_alone;
     d->owners = 1;
     *out = d;
 done:
@@ -30,12 +30,17 @@ done:
 consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,
                                      const struct consm_open_options *options)
 {
+    return dataset_open_among(out, name_or_path, options, &ranks_alone);
+}
+
+consm_status dataset_open_among(struct consm_dataset **out, const char *name_or_path,
+                                const struct consm_open_options *options, const struct ranks *ranks)
+{
     consm_status st = CONSM_OK;
     struct dataset *data;
     struct consm_dataset *made;
     struct consm_open_options whole = {.size = sizeof whole};
-    struct partition partition = {
-        .gather = ranks_gather, .parts = ranks_size(), .part = ranks_rank(), .swap = ranks_swap};
+    struct partition partition = ranks_partition(ranks);
     if (out)
         *out = NULL;
     TRY(GIVEN(out, name_or_path));
@@ -59,6 +64,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .partition = whole.in_parts ? &partition : NULL};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(&made, data));
+    made->ranks = ranks;
     made->known = defaults_known(name_or_path);
     *out = made;
 done:
@@ -104,6 +110,11 @@ void consm_dataset_free(struct consm_dataset *dataset)
     mem_free(dataset);
 }
 
+const struct ranks *dataset_ranks(const struct consm_dataset *dataset)
+{
+    return dataset->ranks;
+}
+
 const struct dataset *dataset_read(const struct consm_dataset *dataset)
 {
     return dataset->data;
@@ -116,7 +127,7 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
     consm_status st = CONSM_OK;
     pthread_mutex_lock(&d->lock);
     if (!d->ready)
-        st = prepare_graph(&d->prepared, d->data);
+        st = prepare_graph(&d->prepared, d->data, d->ranks);
     d->ready = st == CONSM_OK;
     pthread_mutex_unlock(&d->lock);
     *out = st == CONSM_OK ? &d->prepared : NULL;

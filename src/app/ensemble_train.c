@@ -2,7 +2,6 @@
  * parameters and its validation predictions. Then validation chooses (train/ensemble.h), the others
  * are freed, and the chosen members predict the test nodes once. */
 #include "app/objects.h"
-#include "backends/open.h"
 #include "base/clock.h"
 #include "train/forest.h"
 #include "train/session.h"
@@ -333,7 +332,7 @@ static consm_status choose(struct consm_model **out, struct consm_prediction **p
     TRY(line_up(&lineup, g));
     TRY(ensemble_choose(&choice, lineup.picks, &lineup.pool));
     TRY(assemble(out, &lineup, &choice, request));
-    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(prepare_backend(&backend, request->prepared, request->options.device, request->threads));
     TRY(model_logits(&logits, *out, &g->problem, backend));
     sum_up(*out, g, choice.best, clock_seconds() - begin, logits);
     TRY(model_complete(*out, request, &g->problem, logits, backend));
@@ -352,9 +351,10 @@ consm_status model_train_ensemble(struct consm_model **out, struct consm_predict
     consm_status st = CONSM_OK;
     struct gathering g = {0};
     double begin = clock_seconds();
+    /* Ranks train each run together, in one order. */
+    int jobs = request->prepared->ranks->size > 1 ? 1 : request->jobs;
     TRY(gathering_open(&g, request));
-    TRY(train_batch(
-        &(struct batch){request->ensemble, request->jobs, request->threads, train_member, &g}));
+    TRY(train_batch(&(struct batch){request->ensemble, jobs, request->threads, train_member, &g}));
     TRY(choose(out, prediction, &g, begin));
 done:
     gathering_free(&g);

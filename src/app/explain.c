@@ -4,7 +4,6 @@
 #include "app/growing.h"
 #include "app/occlude.h"
 #include "app/predictor.h"
-#include "backends/open.h"
 #include "base/given.h"
 #include "base/sized.h"
 
@@ -233,7 +232,7 @@ static consm_status explain(struct inquest *q, struct consm_predictor *p)
     if (!q->problem->sparse)
         TRY(predictor_moments(&q->mean, &q->deviation, p));
     TRY(NEW(q->probability, model->classes));
-    TRY(backend_open(&backend, NULL, p->threads));
+    TRY(prepare_backend(&backend, p->prepared, NULL, p->threads));
     TRY(setting_open(&q->setting, p, q->problem, backend, q->node, key, q->mean));
     out->label = q->options.of_label ? q->options.label : -1;
     TRY(setting_probability(q->probability, &out->log_odds, out->label, &q->setting, NULL));

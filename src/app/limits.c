@@ -2,7 +2,6 @@
  * with optimiser, activations. */
 #include "app/limits.h"
 
-#include "backends/ranks.h"
 #include "data/generate/generate.h"
 #include "data/registry/registry.h"
 #include "graph/neighbour_columns.h"
@@ -67,7 +66,7 @@ static double estimate(const struct sizes *s, const struct config *c, double job
     return 1e7 + list + graph + input + jobs * (parameters + activations);
 }
 
-int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs)
+int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs, int ranks)
 {
     struct sizes s = {.nodes = (double)d->nodes,
                       .edges = (double)d->edges,
@@ -76,7 +75,7 @@ int64_t limits_training(const struct dataset *d, const struct config *c, int64_t
                       .classes = d->classes,
                       .sparse = d->sparse != NULL};
     if (d->rows) { /* only some of the rows; arrays over all nodes stay */
-        double ranks = ranks_size(), known = 0;
+        double known = 0;
         for (int64_t i = 0; d->label && i < d->nodes; i++)
             known += d->label[i] >= 0;
         return (int64_t)fmin(
@@ -92,12 +91,12 @@ static consm_status refuse(const char *name, double needed, const char *advice)
                        name, needed / 1e9, (double)limits_memory() / 1e9, advice);
 }
 
-consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs)
+consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs, int ranks)
 {
-    double needed = (double)limits_training(d, c, jobs);
+    double needed = (double)limits_training(d, c, jobs, ranks);
     if (needed <= (double)limits_memory())
         return CONSM_OK;
-    if (jobs > 1 && (double)limits_training(d, c, 1) <= (double)limits_memory())
+    if (jobs > 1 && (double)limits_training(d, c, 1, ranks) <= (double)limits_memory())
         return refuse(d->name, needed, "; it fits with --jobs 1");
     return refuse(d->name, needed, "; reduce --hidden");
 }

@@ -4,7 +4,6 @@
 #include "app/learned.h"
 #include "app/limits.h"
 #include "app/objects.h"
-#include "backends/open.h"
 #include "data/table/recipe.h"
 #include "train/forest.h"
 #include "train/session.h"
@@ -335,7 +334,7 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
         options.checkpoint_ctx = &checkpoint;
         options.take_up = request->resume ? read_choice : NULL;
     }
-    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(prepare_backend(&backend, request->prepared, request->options.device, request->threads));
     TRY(limits_check_device(data, &options.config, backend));
     TRY(session_new(&s, &problem, &options, backend));
     if (request->resume)

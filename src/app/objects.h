@@ -15,8 +15,9 @@ struct recipe;
 
 struct consm_dataset {
     struct dataset *data;
-    bool known;           /* opened by name; else a user's own graph (app/defaults.h) */
-    pthread_mutex_t lock; /* protects what follows: made on first use, then only read */
+    const struct ranks *ranks; /* that train on it together */
+    bool known;                /* opened by name; else a user's own graph (app/defaults.h) */
+    pthread_mutex_t lock;      /* protects what follows: made on first use, then only read */
     bool ready;
     struct prepared prepared;
     struct names *ids;           /* node numbers by id, or NULL without ids */

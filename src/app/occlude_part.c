@@ -3,7 +3,6 @@
 #include "app/occlude_part.h"
 
 #include "app/predictor.h"
-#include "backends/open.h"
 #include "train/session.h"
 
 #include <stdlib.h>
@@ -153,7 +152,7 @@ static consm_status ask(float *row, struct consm_predictor *p, const struct part
         blank_column(&s, f, gap->feature, mean);
     }
     TRY(scene_pose(&s, p));
-    TRY(backend_open(&backend, NULL, scene_threads(p, &s)));
+    TRY(prepare_backend(&backend, p->prepared, NULL, scene_threads(p, &s)));
     TRY(NEW(logits, s.ball.nodes * c));
     TRY(session_part_logits(logits, part->session, &s.problem, backend));
     memcpy(row, logits + ball_find(&s.ball, centre) * c, (size_t)c * sizeof *row);

@@ -17,8 +17,8 @@ static consm_status gather_labels(struct consm_prediction *p, const struct parti
     consm_status st = CONSM_OK;
     if (!partition)
         return CONSM_OK;
-    TRY(partition->gather(p->label, sizeof *p->label));
-    TRY(partition->gather(p->confidence, sizeof *p->confidence));
+    TRY(partition_gather(partition, p->label, sizeof *p->label));
+    TRY(partition_gather(partition, p->confidence, sizeof *p->confidence));
 done:
     return st;
 }
@@ -104,7 +104,7 @@ consm_status model_on_device(const struct consm_model *model, const struct consm
     struct problem problem = matched_problem(model, prepared, &features);
     if (threads == 0 && prepare_is_small(prepared, &model->config))
         threads = 1;
-    TRY(backend_open(&backend, device, threads));
+    TRY(prepare_backend(&backend, prepared, device, threads));
     TRY(use(ctx, model, &problem, backend));
 done:
     backend_close(backend);

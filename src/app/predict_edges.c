@@ -2,7 +2,6 @@
  * of a matching module is weighed over the whole graph: it is computed once and kept. */
 #include "app/growing.h"
 #include "app/predictor.h"
-#include "backends/open.h"
 #include "base/given.h"
 #include "train/session.h"
 
@@ -29,7 +28,7 @@ static consm_status whole_trust(const struct edge_trust **out, struct consm_pred
     pthread_mutex_lock(&p->trust_lock);
     if (!p->trust) {
         TRY(ZNEW(made, 1));
-        TRY(backend_open(&backend, NULL, p->threads));
+        TRY(prepare_backend(&backend, p->prepared, NULL, p->threads));
         TRY(model_trust(made, p->model, &p->problem, backend));
         p->trust = made;
         made = NULL;

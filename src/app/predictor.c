@@ -3,7 +3,6 @@
  * that is a large share of the graph, the whole graph is predicted once and the result kept. */
 #include "app/predictor.h"
 
-#include "backends/open.h"
 #include "base/given.h"
 #include "train/session.h"
 
@@ -57,7 +56,7 @@ consm_status consm_predictor_new(struct consm_predictor **out, const struct cons
     p->threads = threads == 0 && prepare_is_small(p->prepared, &model->config) ? 1 : threads;
     TRY(matched_open(&p->features, model, p->prepared));
     p->problem = matched_problem(model, p->prepared, &p->features);
-    TRY(backend_open(&p->backend, NULL, p->threads));
+    TRY(prepare_backend(&p->backend, p->prepared, NULL, p->threads));
     p->parts = model_parts(model);
     TRY(ZNEW(p->part, p->parts));
     for (int64_t i = 0; i < p->parts; i++)
@@ -197,7 +196,7 @@ static consm_status ask_part(bool *too_large, struct answer *a, struct consm_pre
     *too_large = s.ball.too_large;
     if (*too_large)
         goto done;
-    TRY(backend_open(&backend, NULL, scene_threads(p, &s)));
+    TRY(prepare_backend(&backend, p->prepared, NULL, scene_threads(p, &s)));
     TRY(NEW(logits, s.ball.nodes * c));
     TRY(part->session ? session_part_logits(logits, part->session, &s.problem, backend)
                       : trees_logits(logits, part, &s.problem, backend));

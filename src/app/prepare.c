@@ -72,18 +72,20 @@ done:
 
 consm_status prepare_with(struct prepared *out, const struct dataset *d, struct csr *graph)
 {
-    *out = (struct prepared){
-        .data = d, .graph = graph, .facts = {.stored = d->edges, .kept = graph->nnz}};
+    *out = (struct prepared){.data = d,
+                             .ranks = &ranks_alone,
+                             .graph = graph,
+                             .facts = {.stored = d->edges, .kept = graph->nnz}};
     consm_status st = prepare_rest(out, d);
     if (st < 0)
         prepare_free(out);
     return st;
 }
 
-consm_status prepare_graph(struct prepared *out, const struct dataset *d)
+consm_status prepare_graph(struct prepared *out, const struct dataset *d, const struct ranks *ranks)
 {
     consm_status st = CONSM_OK;
-    *out = (struct prepared){.data = d};
+    *out = (struct prepared){.data = d, .ranks = ranks};
     if (d->rows)
         TRY(prepare_parts(out, d));
     else
@@ -101,7 +103,7 @@ consm_status prepare(struct prepared *out, const struct dataset *d)
     *out = (struct prepared){0};
     if (d->classes < 1)
         return status_fail(CONSM_EINVAL, "%s has no labels to learn from", d->name);
-    return prepare_graph(out, d);
+    return prepare_graph(out, d, &ranks_alone);
 }
 
 void prepare_free(struct prepared *p)
@@ -117,6 +119,12 @@ void prepare_free(struct prepared *p)
     mem_free(p->columns);
     mem_free(p->column_cut);
     *p = (struct prepared){0};
+}
+
+consm_status prepare_backend(struct backend **out, const struct prepared *p, const char *device,
+                             int threads)
+{
+    return ranks_backend(out, p->ranks, p->partition, p->columns, device, threads);
 }
 
 bool prepare_is_small(const struct prepared *p, const struct config *c)

@@ -3,11 +3,13 @@
 #ifndef APP_PREPARE_H
 #define APP_PREPARE_H
 
+#include "backends/ranks.h"
 #include "data/dataset.h"
 #include "train/train.h"
 
 struct prepared {
     const struct dataset *data;
+    const struct ranks *ranks;   /* that train on it together */
     struct csr *graph;           /* undirected, no loops, no repeats */
     struct partition *partition; /* of a graph in parts, or NULL */
     int64_t *cut;                /* the ranges of all ranks */
@@ -23,8 +25,9 @@ struct prepared {
 
 /* The dataset must outlive the result. A set without labels is refused. */
 consm_status prepare(struct prepared *out, const struct dataset *d);
-/* The same without requiring labels, for predictions. */
-consm_status prepare_graph(struct prepared *out, const struct dataset *d);
+/* The same without requiring labels, for predictions; of a graph that ranks train on together. */
+consm_status prepare_graph(struct prepared *out, const struct dataset *d,
+                           const struct ranks *ranks);
 /* The same of a list without loops and repeats whose cleaned graph is known; takes ownership of
  * it, also on failure. */
 consm_status prepare_with(struct prepared *out, const struct dataset *d, struct csr *graph);
@@ -37,6 +40,10 @@ void prepare_structural_free(float *structural, const struct prepared *p);
 
 /* The keys of node ids from which structural features are drawn; (n), the caller frees them. */
 consm_status prepare_keys(uint64_t **out, const struct dataset *d);
+
+/* Opens a backend whose programs its ranks divide. */
+consm_status prepare_backend(struct backend **out, const struct prepared *p, const char *device,
+                             int threads);
 
 /* Whether an epoch is so short that threads would mostly wait for each other. */
 bool prepare_is_small(const struct prepared *p, const struct config *c);

@@ -2,7 +2,6 @@
  * only its own rows; together the ranks check all. */
 #include "app/prepare.h"
 
-#include "backends/ranks.h"
 #include "data/readers/parts.h"
 #include "graph/cut.h"
 #include "graph/partition.h"
@@ -29,22 +28,22 @@ static uint64_t one_sided(const struct csr *a)
 }
 
 /* The owner of each row: as the files were read, or ranges with about as many entries. */
-static consm_status cut_parts(int64_t *cut, const struct dataset *d)
+static consm_status cut_parts(int64_t *cut, const struct dataset *d, int ranks)
 {
     consm_status st = CONSM_OK;
     const struct csr *rows = d->rows;
     int64_t n = rows->rows, *weight = NULL, borders;
     const int64_t *border;
     if (d->partition) {
-        memcpy(cut, d->partition->cut, (size_t)(ranks_size() + 1) * sizeof *cut);
+        memcpy(cut, d->partition->cut, (size_t)(ranks + 1) * sizeof *cut);
         return CONSM_OK;
     }
     TRY(NEW(weight, n + 1));
     for (int64_t r = 0; r <= n; r++)
         weight[r] = rows->start[r] + r;
-    cut_rows(cut, weight, n, ranks_size());
+    cut_rows(cut, weight, n, ranks);
     TRY(parts_borders(&border, &borders, d));
-    cut_snap(cut, weight, n, ranks_size(), border, borders);
+    cut_snap(cut, weight, n, ranks, border, borders);
 done:
     mem_free(weight);
     return st;
@@ -55,20 +54,14 @@ static consm_status take_in_parts(struct prepared *out, const struct dataset *d)
     consm_status st = CONSM_OK;
     const struct csr *rows = d->rows;
     int64_t *cut = NULL;
-    TRY(NEW(cut, ranks_size() + 1));
-    TRY(cut_parts(cut, d));
-    TRY(ranks_settle(0, NULL));
-    TRY(ranks_settle(rows->rows, cut));
+    const struct ranks *ranks = out->ranks;
+    TRY(NEW(cut, ranks->size + 1));
+    TRY(cut_parts(cut, d, ranks->size));
     TRY(NEW(out->partition, 1));
-    *out->partition = (struct partition){.low = cut[ranks_rank()],
-                                         .high = cut[ranks_rank() + 1],
-                                         .gather = ranks_gather,
-                                         .parts = ranks_size(),
-                                         .part = ranks_rank(),
-                                         .cut = cut,
-                                         .swap = ranks_swap,
-                                         .total = ranks_total,
-                                         .want = ranks_want};
+    *out->partition = ranks_partition(ranks);
+    out->partition->low = cut[ranks->rank];
+    out->partition->high = cut[ranks->rank + 1];
+    out->partition->cut = cut;
     out->cut = cut;
     cut = NULL;
     TRY(ZNEW(out->graph, 1));
@@ -88,7 +81,7 @@ static consm_status take_features(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     int64_t f = d->features, *start = NULL, *cut;
-    int ranks = ranks_size(), me = ranks_rank();
+    int ranks = out->ranks->size, me = out->ranks->rank;
     if (!d->sparse)
         return CONSM_OK;
     TRY(ZNEW(out->sparse, 1));
@@ -106,8 +99,6 @@ static consm_status take_features(struct prepared *out, const struct dataset *d)
     cut_rows(cut, start, f, ranks);
     if (f == d->nodes)
         memcpy(cut, out->cut, (size_t)(ranks + 1) * sizeof *cut);
-    else
-        TRY(ranks_settle(f, cut));
     TRY(NEW(out->columns, 1));
     *out->columns = *out->partition;
     out->columns->low = cut[me];
@@ -122,12 +113,12 @@ done:
 consm_status prepare_parts(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    TRY(ranks_agree_text("a folder with the checksum", d->sha256));
+    TRY(ranks_agree_text(out->ranks, "a folder with the checksum", d->sha256));
     TRY(take_in_parts(out, d));
     st = parts_check_rows(d, out->partition->low, out->partition->high);
     TRY(partition_status(out->partition, st,
                          out->partition->low)); /* all ranks report the same failure */
-    if (ranks_total(one_sided(out->graph)) != 0)
+    if (out->ranks->total(one_sided(out->graph)) != 0)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: rows.safetensors has an edge in one direction only: expected the file "
                         "that `consm partition` wrote",

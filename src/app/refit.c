@@ -1,7 +1,6 @@
 /* The refit on all labels, and what stays from the first run. */
 #include "app/refit.h"
 
-#include "backends/open.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "train/consm/consm.h"
@@ -103,7 +102,7 @@ static consm_status judge_first(double *right, const struct consm_model *m,
     struct backend *backend = NULL;
     float *logits = NULL;
     const struct problem problem = prepare_problem(request->prepared, all->role);
-    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(prepare_backend(&backend, request->prepared, request->options.device, request->threads));
     TRY(model_logits(&logits, m, &problem, backend));
     *right = accuracy(logits, &problem, SPLIT_TRAIN);
 done:
@@ -245,7 +244,7 @@ consm_status refit_model(struct consm_model *m, struct consm_prediction **predic
     m->config.refit = m->refit.labels ? REFIT_YES : REFIT_NO;
     if (m->refit.labels == 0)
         log_info("skipped the refit: training on all labels lowered the accuracy on these labels");
-    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(prepare_backend(&backend, request->prepared, request->options.device, request->threads));
     TRY(model_logits(&logits, m, &problem, backend));
     TRY(model_measure_again(m, &problem, logits));
     TRY(model_fit_sets(m, &problem, request->roles, logits));

@@ -72,6 +72,7 @@ consm_status consm_dataset_with_labels(struct consm_dataset **out, struct consm_
     TRY(ZNEW(d, 1));
     TRY(relabelled(&d->data, graph->data, &whole));
     pthread_mutex_init(&d->lock, NULL);
+    d->ranks = graph->ranks;
     d->owners = 1;
     d->graph = dataset_hold(graph);
     d->prepared = *prepared;

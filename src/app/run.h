@@ -60,6 +60,13 @@ const struct config *options_config(const struct consm_options *o);
 const bool *options_given(const struct consm_options *o);
 const struct model_def *options_method(const struct consm_options *o);
 
+/* consm_dataset_open_with() in a process of these ranks: they train and predict together, and call
+ * this together. */
+consm_status dataset_open_among(struct consm_dataset **out, const char *name_or_path,
+                                const struct consm_open_options *options,
+                                const struct ranks *ranks);
+const struct ranks *dataset_ranks(const struct consm_dataset *dataset);
+
 /* The dataset as it was read. */
 const struct dataset *dataset_read(const struct consm_dataset *dataset);
 /* The dataset with its cleaned graph; any thread may call it. */

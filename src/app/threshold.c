@@ -3,7 +3,6 @@
  * uses the class's training labels. */
 #include "app/objects.h"
 #include "app/rare.h"
-#include "backends/ranks.h"
 #include "train/folds.h"
 
 #include <string.h>
@@ -96,7 +95,7 @@ static consm_status hear(void *ctx, struct session *network)
     struct folding *g = ctx;
     const struct train_options *o = g->o;
     struct progress heard = {.seed = o->seed, .best_val = -1, .fraction = 1};
-    bool stop = ranks_total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
+    bool stop = network->ranks->total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
     bool due = o->checkpoint_every > 0 && ++g->unsaved >= o->checkpoint_every;
     if (o->checkpoint && g->s && g->s->trail.based && (stop || due)) {
         g->unsaved = 0;

@@ -2,7 +2,6 @@
 #include "backends/open.h"
 
 #include "backends/plugin.h"
-#include "backends/ranks.h"
 #include "cpu/backend.h"
 #include "cpu/simd.h"
 #include "reference/backend.h"
@@ -43,7 +42,7 @@ bool backend_possible(const char *name)
     return strcmp(name, "auto") == 0 || card_number(name) >= 0;
 }
 
-static consm_status open_alone(struct backend **out, const char *name, int threads)
+consm_status backend_open(struct backend **out, const char *name, int threads)
 {
     *out = NULL;
     if (name && strcmp(name, "auto") == 0) {
@@ -59,12 +58,6 @@ static consm_status open_alone(struct backend **out, const char *name, int threa
     if (card >= 0)
         return plugin_open(out, "cuda", card, threads);
     return status_fail(CONSM_EINVAL, "unknown device %s: expected cpu, cuda, cuda:N or auto", name);
-}
-
-consm_status backend_open(struct backend **out, const char *name, int threads)
-{
-    consm_status st = open_alone(out, name, ranks_threads(threads));
-    return st < 0 ? st : ranks_divide(out);
 }
 
 /* ---- what this machine has ---- */

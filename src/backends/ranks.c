@@ -1,6 +1,8 @@
-/* Finds out whether mpirun started this process, and forwards all calls to the plug-in. */
+/* Finds out whether mpirun started this process, and what one process answers in the place of
+ * ranks. */
 #include "backends/ranks.h"
 
+#include "backends/open.h"
 #include "backends/plugin.h"
 #include "base/alloc.h"
 #include "base/threads.h"
@@ -9,91 +11,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ranks *joined;  /* NULL: alone */
-static const struct ranks *parted;  /* ranks that work on their own */
-static const struct handout *calls; /* calls between them */
+/* ---- one process --------------------------------------------------------- */
 
-/* Environment variables that Open MPI, MPICH and PMIx set. */
-static bool started_by_mpirun(void)
+static consm_status alone_divide(struct backend **out, struct backend *inner,
+                                 const struct partition *rows, const struct partition *columns)
 {
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
+    (void)rows;
+    (void)columns;
+    *out = inner;
+    return CONSM_OK;
 }
 
-consm_status ranks_begin(void)
+static consm_status alone_agree(const char *what, const void *data, size_t bytes, bool text)
 {
-    if (joined || !started_by_mpirun())
-        return CONSM_OK;
-    char what[64];
-    consm_status st = plugin_ranks(&joined);
-    if (st < 0)
-        return st;
-    snprintf(what, sizeof what, "%s with %s kernels", consm_version(), simd_best()->name);
-    return ranks_agree_text("version", what);
+    (void)what;
+    (void)data;
+    (void)bytes;
+    (void)text;
+    return CONSM_OK;
 }
 
-int ranks_rank(void)
+static int64_t alone_sent(void)
 {
-    return joined ? joined->rank : 0;
+    return 0;
 }
 
-int ranks_size(void)
+static double alone_first(double mine)
 {
-    return joined ? joined->size : 1;
+    return mine;
 }
 
-int ranks_threads(int threads)
+static consm_status alone_gather(const int64_t *cut, void *array, size_t bytes)
 {
-    const struct ranks *all = joined ? joined : parted;
-    if (!all || threads > 0)
-        return threads;
-    int each = threads_available() / all->here;
-    return each > 1 ? each : 1;
+    (void)cut;
+    (void)array;
+    (void)bytes;
+    return CONSM_OK;
 }
 
-consm_status ranks_divide(struct backend **b)
+static uint64_t alone_total(uint64_t mine)
 {
-    struct backend *inner = *b;
-    if (!joined)
-        return CONSM_OK;
-    *b = NULL;
-    return joined->divide(b, inner);
+    return mine;
 }
 
-consm_status ranks_agree(const char *what, const void *data, size_t bytes)
+static consm_status alone_swap(void **out, int64_t *got, const void *record, const int64_t *send,
+                               size_t bytes)
 {
-    return joined ? joined->agree(what, data, bytes, false) : CONSM_OK;
-}
-
-consm_status ranks_agree_text(const char *what, const char *text)
-{
-    return joined ? joined->agree(what, text, strlen(text), true) : CONSM_OK;
-}
-
-consm_status ranks_settle(int64_t rows, const int64_t *cut)
-{
-    return joined ? joined->settle(rows, cut) : CONSM_OK;
-}
-
-consm_status ranks_gather(void *array, size_t bytes)
-{
-    return joined ? joined->gather(array, bytes) : CONSM_OK;
-}
-
-uint64_t ranks_total(uint64_t mine)
-{
-    return joined ? joined->total(mine) : mine;
-}
-
-consm_status ranks_want(const int32_t *row, int64_t count)
-{
-    return joined ? joined->want(row, count) : CONSM_OK;
-}
-
-consm_status ranks_swap(void **out, int64_t *got, const void *record, const int64_t *send,
-                        size_t bytes)
-{
-    if (joined)
-        return joined->swap(out, got, record, send, bytes);
     *out = mem_zalloc((size_t)send[1] + 1, bytes);
     if (!*out)
         return CONSM_ENOMEM;
@@ -102,74 +65,98 @@ consm_status ranks_swap(void **out, int64_t *got, const void *record, const int6
     return CONSM_OK;
 }
 
-int64_t ranks_sent(void)
+static bool alone_end(bool failed)
 {
-    return joined ? joined->sent() : 0;
+    (void)failed;
+    return false;
 }
 
-double ranks_first(double mine)
+static void alone_abandon(int code)
 {
-    return joined ? joined->first(mine) : mine;
+    (void)code;
 }
 
-bool ranks_end(bool failed)
+const struct ranks ranks_alone = {
+    .size = 1,
+    .here = 1,
+    .divide = alone_divide,
+    .agree = alone_agree,
+    .sent = alone_sent,
+    .first = alone_first,
+    .gather = alone_gather,
+    .total = alone_total,
+    .swap = alone_swap,
+    .end = alone_end,
+    .abandon = alone_abandon,
+};
+
+/* ---- several ------------------------------------------------------------- */
+
+/* Environment variables that Open MPI, MPICH and PMIx set. */
+static bool started_by_mpirun(void)
 {
-    const struct ranks *all = joined ? joined : parted;
-    return all ? all->end(failed) : failed;
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
-void ranks_abandon(int code)
+consm_status ranks_join(const struct ranks **out)
 {
-    const struct ranks *all = joined ? joined : parted;
-    if (all)
-        all->abandon(code);
-}
-
-/* ---- handout: ranks that run what rank 0 gives them ---- */
-
-consm_status ranks_part(void)
-{
-    if (!joined)
+    const struct ranks *joined;
+    char what[64];
+    *out = &ranks_alone;
+    if (!started_by_mpirun())
         return CONSM_OK;
-    consm_status st = plugin_handout(&calls);
+    consm_status st = plugin_ranks(&joined);
     if (st < 0)
         return st;
-    parted = joined;
-    joined = NULL;
-    return CONSM_OK;
+    *out = joined;
+    snprintf(what, sizeof what, "%s with %s kernels", consm_version(), simd_best()->name);
+    return ranks_agree_text(joined, "version", what);
 }
 
-int ranks_worker(void)
+consm_status ranks_agree_text(const struct ranks *ranks, const char *what, const char *text)
 {
-    return parted ? parted->rank : 0;
+    return ranks->agree(what, text, strlen(text), true);
 }
 
-int ranks_workers(void)
+int ranks_threads(const struct ranks *ranks, int threads)
 {
-    return parted ? parted->size : 1;
+    if (ranks == &ranks_alone || threads > 0)
+        return threads;
+    int each = threads_available() / ranks->here;
+    return each > 1 ? each : 1;
 }
 
-consm_status ranks_compare(const char *what, const void *data, size_t bytes)
+consm_status ranks_backend(struct backend **out, const struct ranks *ranks,
+                           const struct partition *rows, const struct partition *columns,
+                           const char *device, int threads)
 {
-    return parted ? parted->agree(what, data, bytes, false) : CONSM_OK;
+    struct backend *inner;
+    *out = NULL;
+    consm_status st = backend_open(&inner, device, ranks_threads(ranks, threads));
+    return st < 0 ? st : ranks->divide(out, inner, rows, columns);
 }
 
-double ranks_word(double mine)
+const struct ranks *backend_ranks(const struct backend *b)
 {
-    return parted ? parted->first(mine) : mine;
+    return b->ranks ? b->ranks : &ranks_alone;
 }
 
-consm_status ranks_ask(int64_t *answer, const char *text)
+struct partition ranks_partition(const struct ranks *ranks)
 {
-    return calls->ask(answer, text);
+    return (struct partition){.gather = ranks->gather,
+                              .total = ranks->total,
+                              .swap = ranks->swap,
+                              .parts = ranks->size,
+                              .part = ranks->rank};
 }
 
-consm_status ranks_poll(char **text, int *from)
+consm_status ranks_part(struct workers *out, const struct ranks *ranks)
 {
-    return calls->poll(text, from);
-}
-
-void ranks_reply(int to, int64_t number)
-{
-    calls->reply(to, number);
+    *out = (struct workers){&ranks_alone, NULL};
+    if (ranks == &ranks_alone)
+        return CONSM_OK;
+    consm_status st = plugin_handout(&out->calls);
+    if (st == CONSM_OK)
+        out->ranks = ranks;
+    return st;
 }

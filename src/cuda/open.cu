@@ -52,6 +52,7 @@ static const struct backend_kind cuda_kind = {
     .reuses = false, /* its evaluation runs beside the next step */
     .room = cuda_room,
     .another = cuda_another,
+    .download_rows = NULL, /* no rank divides its values */
 };
 
 /* Freed memory is kept for the next program. */

@@ -13,8 +13,8 @@
 /* The rows that this process holds, if processes divide the rows of a graph's matrices. */
 struct partition {
     int64_t low, high; /* rows low … high-1 */
-    /* Sends each process's rows of an array to all; `bytes` per row. */
-    consm_status (*gather)(void *array, size_t bytes);
+    /* Sends each process's rows (cut) of an array to all; `bytes` per row. */
+    consm_status (*gather)(const int64_t *cut, void *array, size_t bytes);
     int parts, part;    /* number of processes, and this one's number */
     const int64_t *cut; /* (parts+1) process p owns rows cut[p] … cut[p+1]-1 */
     /* Sends records of `bytes` each: send[p] … send[p+1]-1 to process p. *out holds the received
@@ -22,9 +22,6 @@ struct partition {
     consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes);
     uint64_t (*total)(uint64_t mine); /* sum over all processes, modulo 2^64 */
-    /* Until it is called with NULL: the host reads only these rows of a program's value with as
-     * many rows (ascending, the same for all processes), and its own. */
-    consm_status (*want)(const int32_t *row, int64_t count);
 };
 
 struct csr {
@@ -52,6 +49,16 @@ static inline int64_t partition_low(const struct partition *p)
 static inline int64_t partition_high(const struct partition *p, int64_t rows)
 {
     return p ? p->high : rows;
+}
+/* Sends each process's rows of an array to all; the sum over all processes. A single process has
+ * both. */
+static inline consm_status partition_gather(const struct partition *p, void *array, size_t bytes)
+{
+    return p ? p->gather(p->cut, array, bytes) : CONSM_OK;
+}
+static inline uint64_t partition_total(const struct partition *p, uint64_t mine)
+{
+    return p ? p->total(mine) : mine;
 }
 static inline int64_t csr_low(const struct csr *a)
 {

@@ -150,7 +150,7 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
         scale[r] = csr_gcn_factor(&row, r, loops);
     }
     if (a->partition)
-        TRY(a->partition->gather(scale, sizeof *scale));
+        TRY(partition_gather(a->partition, scale, sizeof *scale));
     if (a->partition && a->val)
         TRY(scale_transpose(b, scale));
     else if (a->partition)
@@ -201,7 +201,7 @@ consm_status csr_neighbour_mean(struct csr **out, const struct csr *a)
         sum[r] = row_sum(b, r);
     }
     if (a->partition) {
-        TRY(a->partition->gather(sum, sizeof *sum));
+        TRY(partition_gather(a->partition, sum, sizeof *sum));
         TRY(new_transpose(b));
     }
     for (int64_t r = csr_low(a); r < csr_high(a); r++)

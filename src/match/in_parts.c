@@ -133,7 +133,7 @@ void in_parts_close(struct matcher *m)
 static consm_status reserve(struct matcher *m, int64_t members)
 {
     const struct match_data *d = &m->data;
-    int64_t all = (int64_t)m->parts.partition->total((uint64_t)members);
+    int64_t all = (int64_t)partition_total(m->parts.partition, (uint64_t)members);
     return pooling_new(&m->pooling, d->labelled, d->classes, d->nodes, m->reach.place,
                        &(struct pooling_parts){&m->parts.rows, m->parts.partition, all});
 }
@@ -144,13 +144,9 @@ static consm_status reserve(struct matcher *m, int64_t members)
 static consm_status read_own(float *to, struct matcher *m, node x, int64_t width)
 {
     consm_status st = CONSM_OK;
-    const struct partition *partition = m->parts.partition;
     const float *value;
-    TRY(partition->want(&nobody, 0));
-    st = program_read(&value, m->learner.eval, x);
-    partition->want(NULL, 0);
-    TRY(st);
-    partition_copy(to, value, partition, width);
+    TRY(program_read_rows(&value, m->learner.eval, x, &nobody, 0));
+    partition_copy(to, value, m->parts.partition, width);
 done:
     return st;
 }
@@ -239,7 +235,7 @@ static consm_status costs(struct matcher *m)
     ot_plans_costs_of(m->plans, own->h, m->reference_point, f, own->here, own->heres, m->team);
     for (int64_t i = own->partition->low; i < own->partition->high; i++)
         own->magnitude[i] = ot_plans_magnitude(m->plans, i);
-    TRY(own->partition->gather(own->magnitude, sizeof *own->magnitude));
+    TRY(partition_gather(own->partition, own->magnitude, sizeof *own->magnitude));
     for (int64_t i = 0; i < m->data.nodes; i++)
         all += own->magnitude[i];
     ot_plans_settle(m->plans, all, own->here, own->heres, m->team);

@@ -59,14 +59,6 @@ consm_status axis_cut(struct axis **out, struct divided *d, int64_t rows, const 
     return CONSM_OK;
 }
 
-consm_status axis_copy(struct axis **out, const struct axis *a)
-{
-    consm_status st = axis_new(out, a->rows);
-    if (st == CONSM_OK)
-        memcpy((*out)->cut, a->cut, ((size_t)world.ranks.size + 1) * sizeof *a->cut);
-    return st;
-}
-
 consm_status axis_numbers(const int64_t **out, struct axis *a)
 {
     int64_t low = axis_low(a), count = axis_high(a) - low;

@@ -59,22 +59,27 @@ static consm_status divided_upload(struct backend *b, struct memory *to, size_t 
     return CONSM_OK;
 }
 
-/* Of a value with divided rows, every rank gets all rows, or the wanted ones. */
-static consm_status divided_download(struct backend *b, void *to, const struct memory *from,
-                                     size_t at, size_t bytes)
+/* Of a value with divided rows, every rank gets all rows, or its own and those of the list. */
+static consm_status divided_download_rows(struct backend *b, void *to, const struct memory *from,
+                                          size_t at, size_t bytes, const int32_t *row,
+                                          int64_t count)
 {
     struct far_memory *m = (struct far_memory *)from;
     const struct value *v = memory_value(m, at);
-    const char *here = (const char *)m->near.host + at;
-    (void)b;
-    bool rows = v && v->axis && bytes == (size_t)(v->rows * v->cols) * sizeof(float);
-    if (rows && world.wanted.row && world.settled && v->rows == world.settled->rows)
-        return partition_download(to, (const float *)(const void *)here, v->axis, v->cols);
-    if (rows)
-        gather_rows(to, (const float *)(const void *)here, v->axis, v->cols);
-    else
+    const float *here = (const float *)(const void *)((const char *)m->near.host + at);
+    if (!v || !v->axis || bytes != (size_t)(v->rows * v->cols) * sizeof(float))
         memcpy(to, here, bytes);
+    else if (row)
+        return partition_download((struct divided *)b, to, here, v, row, count);
+    else
+        gather_rows(to, here, v->axis, v->cols);
     return CONSM_OK;
+}
+
+static consm_status divided_download(struct backend *b, void *to, const struct memory *from,
+                                     size_t at, size_t bytes)
+{
+    return divided_download_rows(b, to, from, at, bytes, NULL, 0);
 }
 
 static consm_status divided_copy(struct backend *b, struct memory *to, const struct memory *from)
@@ -193,6 +198,7 @@ static void divided_close(struct backend *b)
 {
     struct divided *d = (struct divided *)b;
     axes_free(d->axes);
+    world.os->free(d->packed);
     d->inner->kind->close(d->inner);
     world.os->free(d);
 }
@@ -208,7 +214,17 @@ static bool computes_here(struct backend *b)
     return here;
 }
 
-consm_status divided_open(struct backend **out, struct backend *inner)
+/* Rows are owned as the partition says, for all values with as many rows; the first one counts.
+ */
+static consm_status take_axis(struct divided *d, const struct partition *p)
+{
+    struct axis *axis;
+    int64_t rows = p ? p->cut[p->parts] : 0;
+    return !p || axis_find(d, rows) ? CONSM_OK : axis_cut(&axis, d, rows, p->cut);
+}
+
+consm_status divided_open(struct backend **out, struct backend *inner, const struct partition *rows,
+                          const struct partition *columns)
 {
     static struct backend_kind kind = {
         .supports = divided_supports,
@@ -216,6 +232,7 @@ consm_status divided_open(struct backend **out, struct backend *inner)
         .release = divided_release,
         .upload = divided_upload,
         .download = divided_download,
+        .download_rows = divided_download_rows,
         .copy = divided_copy,
         .compile = divided_compile,
         .run = divided_run,
@@ -235,15 +252,13 @@ consm_status divided_open(struct backend **out, struct backend *inner)
         TRY(CONSM_ENOMEM);
     kind.name = inner->kind->name;
     kind.composes = inner->kind->composes;
-    for (const struct axis *a = world.settled; a; a = a->next) {
-        struct axis *copy;
-        TRY(axis_copy(&copy, a));
-        copy->next = d->axes;
-        d->axes = copy;
-    }
+    TRY(take_axis(d, rows));
+    TRY(take_axis(d, columns));
+    d->in_parts = rows != NULL;
     d->base = *inner;
     d->base.kind = &kind;
     d->base.near = inner;
+    d->base.ranks = &world.ranks;
     d->inner = inner;
     *out = &d->base;
 done:

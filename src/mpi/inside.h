@@ -19,22 +19,14 @@
 
 /* The processes, and the library's services; filled by consm_ranks. */
 struct axis;
-struct wanted {
-    const int32_t *row; /* (count) ascending, the caller's; NULL: all rows */
-    int64_t count;
-    float *packed; /* those rows, contiguous */
-    size_t room;   /* its size in bytes */
-};
 struct world {
     const struct plugin_services *os;
     struct ranks ranks;
     MPI_Comm comm;
-    int *count;           /* (2·size) for gathers */
-    int64_t sent;         /* bytes of values, counted for each receiving rank */
-    struct axis *settled; /* the axis of the data's parts, or NULL */
-    struct wanted wanted; /* rows of values that the host reads */
-    bool crowded;         /* fewer processors than busy ranks: waiting ranks let others run */
-    int napping;          /* waits left in which they sleep and do not yield */
+    int *count;   /* (2·size) for gathers */
+    int64_t sent; /* bytes of values, counted for each receiving rank */
+    bool crowded; /* fewer processors than busy ranks: waiting ranks let others run */
+    int napping;  /* waits left in which they sleep and do not yield */
 };
 extern struct world world;
 
@@ -73,6 +65,9 @@ struct divided {
     struct backend base;
     struct backend *inner;
     struct axis *axes;
+    bool in_parts; /* its data */
+    float *packed; /* rows that the host reads, contiguous */
+    size_t room;   /* its size in bytes */
 };
 
 /* ---- axes.c ---- */
@@ -105,9 +100,6 @@ consm_status axes_plan(struct divided *d, const struct planned *plan);
 /* Whether every rank p has the entries of its rows of s. */
 bool axis_follows(const struct divided *d, const struct csr *s);
 
-/* A copy, as the start of another list. */
-consm_status axis_copy(struct axis **out, const struct axis *a);
-
 /* ---- partition.c ---- */
 
 void partition_join(struct ranks *ranks); /* fills in the functions for data in parts */
@@ -115,13 +107,13 @@ void partition_join(struct ranks *ranks); /* fills in the functions for data in 
 /* Finds the plan's leaves of which a rank has only its own rows. */
 consm_status partition_leaves(struct compiled *c);
 
-/* This rank's rows of a value, and the wanted ones of all ranks. */
-consm_status partition_download(float *to, const float *from, const struct axis *axis,
-                                int64_t cols);
+/* This rank's rows of a value (rows, cols), and row (count) of all ranks. */
+consm_status partition_download(struct divided *d, float *to, const float *from,
+                                const struct value *v, const int32_t *row, int64_t count);
 
 /* Whether rows named by an index can be fetched: it is constant, or, for data in parts, the halo is
  * found again whenever it is set. */
-bool partition_index(const struct index *index);
+bool partition_index(const struct divided *d, const struct index *index);
 
 /* CONSM_EINVAL if an instruction that every rank computes as a whole walks a matrix of which this
  * rank has only a part. */
@@ -320,7 +312,8 @@ bool walk_divides(const struct compiled *c, const struct instr *in);
 consm_status divide_walk(struct compiled *c, const struct instr *in);
 void walk_run(struct compiled *c, struct piece *piece, const struct step *step);
 
-consm_status divided_open(struct backend **out, struct backend *inner);
+consm_status divided_open(struct backend **out, struct backend *inner, const struct partition *rows,
+                          const struct partition *columns);
 struct value *memory_value(struct far_memory *m, size_t offset); /* NULL: none */
 
 /* Room for one more in a growing array. */

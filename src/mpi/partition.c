@@ -6,27 +6,14 @@
 #include <limits.h>
 #include <string.h>
 
-static consm_status partition_settle(int64_t rows, const int64_t *cut)
+static consm_status gather(const int64_t *cut, void *array, size_t bytes)
 {
-    struct axis a = {.rows = rows, .cut = (int64_t *)(uintptr_t)cut}, **last = &world.settled;
-    while (cut && *last)
-        last = &(*last)->next;
-    if (cut)
-        return axis_copy(last, &a);
-    axes_free(world.settled);
-    world.settled = NULL;
-    return CONSM_OK;
-}
-
-static consm_status partition_gather(void *array, size_t bytes)
-{
-    const struct axis *a = world.settled;
     int size = world.ranks.size, *count = world.count, *first = count + size;
     MPI_Datatype row;
     MPI_Request here;
     for (int p = 0; p < size; p++) {
-        first[p] = (int)a->cut[p];
-        count[p] = (int)(a->cut[p + 1] - a->cut[p]);
+        first[p] = (int)cut[p];
+        count[p] = (int)(cut[p + 1] - cut[p]);
     }
     MPI_Type_contiguous((int)bytes, MPI_BYTE, &row);
     MPI_Type_commit(&row);
@@ -36,7 +23,7 @@ static consm_status partition_gather(void *array, size_t bytes)
     return CONSM_OK;
 }
 
-static uint64_t partition_total(uint64_t mine)
+static uint64_t total(uint64_t mine)
 {
     uint64_t all;
     MPI_Request here;
@@ -57,8 +44,8 @@ static bool as_ints(int *count, int *first, const int64_t *at)
     return true;
 }
 
-static consm_status partition_swap(void **out, int64_t *got, const void *record,
-                                   const int64_t *send, size_t bytes)
+static consm_status swap(void **out, int64_t *got, const void *record, const int64_t *send,
+                         size_t bytes)
 {
     consm_status st = CONSM_OK;
     int size = world.ranks.size;
@@ -78,7 +65,7 @@ static consm_status partition_swap(void **out, int64_t *got, const void *record,
     got[0] = 0;
     for (int p = 0; p < size; p++)
         got[p + 1] = got[p] + theirs[p];
-    if (partition_total(!fits || !as_ints(theirs, from, got)) > 0)
+    if (total(!fits || !as_ints(theirs, from, got)) > 0)
         TRY(world.os->fail(CONSM_ELIMIT,
                            "a rank has more than 2^31 records for the others: use more ranks"));
     *out = world.os->zalloc((size_t)got[size] + 1, bytes);
@@ -94,60 +81,52 @@ done:
     return st;
 }
 
-static consm_status partition_want(const int32_t *row, int64_t count)
+/* counts, first: the number of rows of the list that each rank has, and their start in it. */
+static void count_rows(int *counts, int *first, const struct axis *axis, const int32_t *row,
+                       int64_t count)
 {
-    world.wanted.row = row;
-    world.wanted.count = count;
-    return CONSM_OK;
-}
-
-/* count, first: the number of wanted rows of each rank, and their start among all. */
-static void count_wanted(int *count, int *first, const struct axis *axis)
-{
-    const struct wanted *w = &world.wanted;
     int64_t k = 0;
     for (int p = 0; p < world.ranks.size; p++) {
         first[p] = (int)k;
-        while (k < w->count && w->row[k] < axis->cut[p + 1])
+        while (k < count && row[k] < axis->cut[p + 1])
             k++;
-        count[p] = (int)k - first[p];
+        counts[p] = (int)k - first[p];
     }
 }
 
-consm_status partition_download(float *to, const float *from, const struct axis *axis, int64_t cols)
+consm_status partition_download(struct divided *d, float *to, const float *from,
+                                const struct value *v, const int32_t *row, int64_t count)
 {
-    struct wanted *w = &world.wanted;
-    int size = world.ranks.size, me = world.ranks.rank, *count = world.count, *first = count + size;
-    size_t row = (size_t)cols * sizeof(float), bytes = (size_t)w->count * row;
-    int64_t low = axis_low(axis), rows = axis_high(axis) - low;
-    MPI_Datatype type = row_type(cols);
+    int size = world.ranks.size, me = world.ranks.rank, *counts = world.count,
+        *first = counts + size;
+    size_t bytes = (size_t)v->cols * sizeof(float), all = (size_t)count * bytes;
+    int64_t low = axis_low(v->axis), rows = axis_high(v->axis) - low;
+    MPI_Datatype type = row_type(v->cols);
     MPI_Request here;
-    if (bytes > w->room) {
-        world.os->free(w->packed);
-        w->packed = world.os->zalloc(1, bytes);
-        w->room = w->packed ? bytes : 0;
-        if (!w->packed)
+    if (all > d->room) {
+        world.os->free(d->packed);
+        d->packed = world.os->zalloc(1, all);
+        d->room = d->packed ? all : 0;
+        if (!d->packed)
             return CONSM_ENOMEM;
     }
-    count_wanted(count, first, axis);
-    for (int64_t k = first[me]; k < first[me] + count[me]; k++)
-        memcpy(w->packed + k * cols, from + w->row[k] * cols, row);
-    world.sent += count[me] * cols * (int64_t)sizeof(float) * (size - 1);
-    MPI_Iallgatherv(MPI_IN_PLACE, 0, type, w->packed, count, first, type, world.comm, &here);
+    count_rows(counts, first, v->axis, row, count);
+    for (int64_t k = first[me]; k < first[me] + counts[me]; k++)
+        memcpy(d->packed + k * v->cols, from + row[k] * v->cols, bytes);
+    world.sent += counts[me] * v->cols * (int64_t)sizeof(float) * (size - 1);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, type, d->packed, counts, first, type, world.comm, &here);
     wait_all(&here, 1);
-    memcpy(to + low * cols, from + low * cols, (size_t)rows * row);
-    for (int64_t k = 0; k < w->count; k++)
-        memcpy(to + w->row[k] * cols, w->packed + k * cols, row);
+    memcpy(to + low * v->cols, from + low * v->cols, (size_t)rows * bytes);
+    for (int64_t k = 0; k < count; k++)
+        memcpy(to + row[k] * v->cols, d->packed + k * v->cols, bytes);
     return CONSM_OK;
 }
 
 void partition_join(struct ranks *ranks)
 {
-    ranks->want = partition_want;
-    ranks->swap = partition_swap;
-    ranks->settle = partition_settle;
-    ranks->gather = partition_gather;
-    ranks->total = partition_total;
+    ranks->swap = swap;
+    ranks->gather = gather;
+    ranks->total = total;
 }
 
 consm_status partition_leaves(struct compiled *c)
@@ -167,9 +146,9 @@ consm_status partition_leaves(struct compiled *c)
     return c->leaf_value ? CONSM_OK : CONSM_ENOMEM;
 }
 
-bool partition_index(const struct index *index)
+bool partition_index(const struct divided *d, const struct index *index)
 {
-    return !index || index->fixed || world.settled;
+    return !index || index->fixed || d->in_parts;
 }
 
 consm_status partition_allow(const struct instr *in)

@@ -55,7 +55,7 @@ struct rule rule_of(const struct divided *d, const struct instr *in)
     if (op_walks(op) && !matrix_divides(d, in, &rule))
         return (struct rule){.division = NOT_DIVIDED};
     if (op_reads_any(op, "itp") &&
-        !(partition_index(in->attr.index) && partition_index(in->attr.other)))
+        !(partition_index(d, in->attr.index) && partition_index(d, in->attr.other)))
         return (struct rule){.division = NOT_DIVIDED};
     return rule;
 }

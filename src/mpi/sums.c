@@ -88,7 +88,7 @@ bool sum_divides(const struct compiled *c, const struct instr *in, const struct 
     *rows = v && v->axis ? v->axis : both ? w->axis : NULL;
     if (!*rows || sums->phases(in) == 0 || in->src_rows[0] < 1)
         return false;
-    return sums->shape(in).over != SUM_INDEXED || partition_index(in->attr.index);
+    return sums->shape(in).over != SUM_INDEXED || partition_index(c->owner, in->attr.index);
 }
 
 /* Rows of the sources that this rank's blocks read and another rank has. */

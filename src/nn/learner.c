@@ -51,8 +51,14 @@ consm_status learner_run(struct learner *l, struct program *p)
 
 consm_status learner_read(const float **out, struct learner *l, struct program *p, node x)
 {
+    return learner_read_rows(out, l, p, x, NULL, 0);
+}
+
+consm_status learner_read_rows(const float **out, struct learner *l, struct program *p, node x,
+                               const int32_t *row, int64_t count)
+{
     consm_status st = learner_run(l, p);
-    return st < 0 ? st : program_read(out, p, x);
+    return st < 0 ? st : program_read_rows(out, p, x, row, count);
 }
 
 consm_status learner_step(struct learner *l, const struct lesson *lesson, double *loss)

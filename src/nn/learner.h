@@ -61,6 +61,9 @@ consm_status learner_took(struct learner *l, double loss);
 /* Runs a program with the current parameters and reads one of its values. */
 consm_status learner_run(struct learner *l, struct program *p);
 consm_status learner_read(const float **out, struct learner *l, struct program *p, node x);
+/* The same for program_read_rows(). */
+consm_status learner_read_rows(const float **out, struct learner *l, struct program *p, node x,
+                               const int32_t *row, int64_t count);
 
 /* Stores the parameters if their score is the highest so far, or equal with a lower loss, or
  * always. */

@@ -24,6 +24,7 @@
 
 struct backend;
 struct team;
+struct ranks;
 
 /* A block of a backend. The backend's own fields follow. */
 struct memory {
@@ -67,6 +68,10 @@ struct backend_kind {
     /* Opens the same device once more, with that many of the host's threads, for another thread of
      * the caller; NULL: impossible. */
     consm_status (*another)(struct backend **out, const struct backend *b, int threads);
+    /* download of a value's rows: if ranks divide them, only this rank's rows and row (count;
+     * ascending, the same on all ranks). NULL: no rank divides values. */
+    consm_status (*download_rows)(struct backend *b, void *to, const struct memory *from, size_t at,
+                                  size_t bytes, const int32_t *row, int64_t count);
 };
 
 /* An open backend. Its own fields follow. One thread at a time may use it; several may be open. */
@@ -74,6 +79,7 @@ struct backend {
     const struct backend_kind *kind;
     const char *device; /* the device as text: cpu, cuda:0 */
     struct team *host; /* the host's threads, for loops that are not programs: transport, pooling */
+    const struct ranks *ranks; /* that its programs are divided among, or NULL (backend_ranks) */
     struct backend *near; /* if programs are divided among ranks: a backend for this rank alone, for
                              programs that the others do not run at the same time; else NULL */
 };

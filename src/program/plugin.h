@@ -66,24 +66,18 @@ struct ranks {
     int rank, size;
     int here; /* number of ranks on this machine */
     /* A backend whose programs are divided among the ranks, over one that computes; it closes that
-     * one. */
-    consm_status (*divide)(struct backend **out, struct backend *inner);
+     * one. Of a graph in parts: who has which rows, and which columns of sparse features; else
+     * NULL. */
+    consm_status (*divide)(struct backend **out, struct backend *inner,
+                           const struct partition *rows, const struct partition *columns);
     /* CONSM_EINVAL, with one line that names a rank, unless all have the same bytes; text is shown.
      */
     consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
     int64_t (*sent)(void);        /* bytes of programs' values that all ranks have sent so far */
     double (*first)(double mine); /* rank 0's value: for decisions by a clock or a person */
-    /* Data in parts. Rows of a matrix with `rows` rows belong to the ranks as in cut (size+1), in
-     * all programs from now on. The first such number of rows is the graph's, others follow; cut
-     * NULL: ends it. gather: sends each rank's rows of the graph to all, of an array with `bytes`
-     * per row. */
-    consm_status (*settle)(int64_t rows, const int64_t *cut);
-    consm_status (*gather)(void *array, size_t bytes);
-    uint64_t (*total)(uint64_t mine); /* sum over all ranks, modulo 2^64 */
-    /* Until the next call, the host reads only this rank's rows and these (ascending; the same on
-     * all ranks) of a value that is divided like data in parts. NULL: all. */
-    consm_status (*want)(const int32_t *row, int64_t count);
-    /* partition.swap: sends records to their receivers. */
+    /* Those of a partition. */
+    consm_status (*gather)(const int64_t *cut, void *array, size_t bytes);
+    uint64_t (*total)(uint64_t mine);
     consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes);
     /* The last call. failed: this rank has an error. Returns true if it alone failed, because the

@@ -66,6 +66,10 @@ consm_status program_run(struct program *p, const struct step *step);
 
 /* The value of a kept node or of the loss, after a run. */
 consm_status program_read(const float **out, struct program *p, node x);
+/* The same for a caller that needs only some rows, if ranks divide them: this rank's and row
+ * (count; ascending, the same on all ranks). The others are undefined. row NULL: all. */
+consm_status program_read_rows(const float **out, struct program *p, node x, const int32_t *row,
+                               int64_t count);
 /* The input of the last weights before x: the source of the last product among x's ancestors whose
  * result has a multiple of x's columns and whose source has another number. x itself if there is
  * none. For a recorded program. */

@@ -50,7 +50,8 @@ done:
 }
 
 /* A kept value from the arena, fetched once a run if the host does not see it. */
-static consm_status read_arena(const float **out, struct program *p, struct node_info *info)
+static consm_status read_arena(const float **out, struct program *p, struct node_info *info,
+                               const int32_t *row, int64_t count)
 {
     consm_status st = CONSM_OK;
     size_t at = info->offset * sizeof(float),
@@ -59,14 +60,24 @@ static consm_status read_arena(const float **out, struct program *p, struct node
     *out = host ? (const float *)(host + at) : info->mirror;
     if (!*out)
         return status_fail(CONSM_EPROGRAM, "the program does not keep the value of %s", info->name);
-    if (!host && info->fetched != p->runs)
-        TRY(p->backend->kind->download(p->backend, info->mirror, p->arena.memory, at, bytes));
+    const struct backend_kind *kind = p->backend->kind;
+    bool new = !host && info->fetched != p->runs;
+    if (new &&row && kind->download_rows)
+        TRY(kind->download_rows(p->backend, info->mirror, p->arena.memory, at, bytes, row, count));
+    else if (new)
+        TRY(kind->download(p->backend, info->mirror, p->arena.memory, at, bytes));
     info->fetched = p->runs;
 done:
     return st;
 }
 
 consm_status program_read(const float **out, struct program *p, node x)
+{
+    return program_read_rows(out, p, x, NULL, 0);
+}
+
+consm_status program_read_rows(const float **out, struct program *p, node x, const int32_t *row,
+                               int64_t count)
 {
     consm_status st = CONSM_OK;
     *out = NULL;
@@ -75,7 +86,7 @@ consm_status program_read(const float **out, struct program *p, node x)
         return status_fail(CONSM_EPROGRAM, "the program has no such value, or is not compiled");
     struct node_info *info = &p->node[x];
     switch (info->place) {
-    case PLACE_ARENA: return read_arena(out, p, info);
+    case PLACE_ARENA: return read_arena(out, p, info, row, count);
     case PLACE_LEAF: *out = info->data; return CONSM_OK;
     case PLACE_VALUE:
         TRY(params_read(out, p->params, PLACE_VALUE));

@@ -1,7 +1,6 @@
 /* The queue of runs, and the setup of one run. */
 #include "study/execute_inside.h"
 
-#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include "data/generate/generate.h"
@@ -286,8 +285,10 @@ consm_status execute_plan(struct runs *runs, const struct plan *plan, const stru
 {
     consm_status st = CONSM_OK;
     struct execution x = {.runs = runs, .sets = sets, .options = o};
-    bool shared = ranks_workers() > 1, worker = ranks_worker() > 0;
-    int jobs = o->jobs > 0 ? o->jobs : shared ? ranks_threads(0) : threads_available();
+    x.workers = o->workers ? *o->workers : (struct workers){&ranks_alone, NULL};
+    const struct ranks *ranks = x.workers.ranks;
+    bool shared = ranks->size > 1, worker = ranks->rank > 0;
+    int jobs = o->jobs > 0 ? o->jobs : shared ? ranks_threads(ranks, 0) : threads_available();
     pthread_mutex_init(&x.lock, NULL);
     for (size_t i = 0; i < plan->count; i++)
         TRY(add_job(&x, &plan->run[i]));

@@ -4,12 +4,13 @@
 /*
  * Runs that are in the record are not repeated; Ctrl-C or a kill loses only unfinished runs. A run
  * depends only on its identity, so the number of workers changes no result. Ranks that mpirun
- * started divide the runs (ranks_part): all plan alike, rank 0 hands out job numbers and writes the
- * record.
+ * started divide the runs (struct workers): all plan alike, rank 0 hands out job numbers and writes
+ * the record.
  */
 #ifndef STUDY_EXECUTE_H
 #define STUDY_EXECUTE_H
 
+#include "backends/ranks.h"
 #include "study/runs.h"
 #include "study/sets.h"
 
@@ -23,8 +24,9 @@ struct execute_progress {
 };
 
 struct execute_options {
-    int jobs, threads;  /* runs side by side, threads of each; 0: by the machine */
-    const char *folder; /* for graphs with edge scores, or NULL */
+    int jobs, threads;             /* runs side by side, threads of each; 0: by the machine */
+    const struct workers *workers; /* ranks that divide the runs; NULL: none */
+    const char *folder;            /* for graphs with edge scores, or NULL */
     void (*begin)(void *ctx, const struct execute_progress *p); /* may be NULL */
     void (*done)(void *ctx, const struct execute_progress *p);  /* may be NULL; under a lock */
     bool (*stop)(void *ctx);                                    /* may be NULL; any thread */

@@ -19,6 +19,7 @@ struct execution {
     struct runs *runs;
     const struct study_sets *sets;
     const struct execute_options *options;
+    struct workers workers;
     struct job *job; /* (count) costly ones first, those that must run alone last */
     size_t count, capacity, together;
     size_t offset;                /* of the batch that is running */

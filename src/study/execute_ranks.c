@@ -2,7 +2,6 @@
  * out job numbers, works itself, and records the others' results. */
 #include "study/execute_inside.h"
 
-#include "backends/ranks.h"
 #include "io/json_text.h"
 #include "train/train.h"
 #include <stdio.h>
@@ -67,17 +66,17 @@ static void *serve_ranks(void *arg)
 {
     struct execution *x = arg;
     const struct timespec nap = {.tv_nsec = 2000000};
-    for (int left = ranks_workers() - 1; left > 0;) {
+    for (int left = x->workers.ranks->size - 1; left > 0;) {
         char *text = NULL;
         int from = 0;
-        consm_status st = ranks_poll(&text, &from);
+        consm_status st = x->workers.calls->poll(&text, &from);
         bool bye = text && strcmp(text, "bye") == 0;
         if (st == CONSM_OK && text && *text && !bye)
             st = take_result(x, text);
         if (st < 0)
             note_failure(x, st);
         if (text)
-            ranks_reply(from, bye ? 0 : take_job(x));
+            x->workers.calls->reply(from, bye ? 0 : take_job(x));
         else
             nanosleep(&nap, NULL);
         left -= bye;
@@ -93,7 +92,7 @@ static consm_status obey(void *ctx, int64_t ignored, int threads)
     consm_status st = CONSM_OK;
     int64_t number;
     (void)ignored;
-    TRY(ranks_ask(&number, ""));
+    TRY(x->workers.calls->ask(&number, ""));
     while (number >= 0 && (size_t)number < x->together) {
         json_t *result = NULL, *said;
         consm_status ran = execute_job(&result, x, &x->job[number], threads);
@@ -106,7 +105,7 @@ static consm_status obey(void *ctx, int64_t ignored, int threads)
         json_decref(said);
         if (!text)
             TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
-        st = ranks_ask(&number, text);
+        st = x->workers.calls->ask(&number, text);
         free(text);
         TRY(st);
     }
@@ -122,7 +121,7 @@ static consm_status compare_jobs(const struct execution *x)
     TRY(ZNEW(key, x->count));
     for (size_t i = 0; i < x->count; i++)
         memcpy(key[i], x->job[i].key, sizeof key[i]);
-    TRY(ranks_compare("runs to do", key, x->count * sizeof *key));
+    TRY(x->workers.ranks->agree("runs to do", key, x->count * sizeof *key, false));
 done:
     mem_free(key);
     return st;
@@ -136,9 +135,9 @@ consm_status execute_among_ranks(struct execution *x, int jobs, int threads)
     int64_t answer;
     struct batch batch = {.count = jobs, .jobs = jobs, .threads = threads, .run = obey, .ctx = x};
     TRY(compare_jobs(x));
-    if (ranks_worker() > 0) {
+    if (x->workers.ranks->rank > 0) {
         TRY(train_batch(&batch));
-        return ranks_ask(&answer, "bye");
+        return x->workers.calls->ask(&answer, "bye");
     }
     if (pthread_create(&server, NULL, serve_ranks, x) != 0)
         TRY(status_fail(CONSM_ENOMEM, "cannot start a thread to distribute runs"));

@@ -52,7 +52,7 @@ done:
 static consm_status put_on(struct prepared *out, const struct dataset *data, struct csr *graph)
 {
     consm_status st = CONSM_OK;
-    *out = (struct prepared){.data = data, .graph = graph};
+    *out = (struct prepared){.data = data, .ranks = &ranks_alone, .graph = graph};
     TRY(csr_transpose(graph));
     TRY(views_new(&out->views, graph));
     if (data->features == 0)

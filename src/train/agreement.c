@@ -236,14 +236,10 @@ done:
 static consm_status fetch_embedding(struct agreement *a)
 {
     consm_status st = CONSM_OK;
-    const struct partition *partition = partition_of(a);
     const float *e;
     static const int32_t nobody = 0;
     TRY(params_follow(a->near.params, a->learner.params));
-    TRY(partition->want(&nobody, 0));
-    st = learner_read(&e, &a->learner, a->learner.eval, a->embedding);
-    partition->want(NULL, 0);
-    TRY(st);
+    TRY(learner_read_rows(&e, &a->learner, a->learner.eval, a->embedding, &nobody, 0));
     TRY(row_halo_fill(a->halo, a->e, e, a->s->options.config.hidden));
     program_touch(a->near.eval, a->e);
 done:

@@ -2,7 +2,6 @@
  * host does not see. The caller then gets them one by one. */
 #include "train/session.h"
 
-#include "backends/ranks.h"
 #include "base/clock.h"
 #include <math.h>
 
@@ -105,7 +104,7 @@ static consm_status run_ahead(struct session *s, int64_t number)
     a->record.tie = l->best_loss;
     TRY(course_run(*course_now(s), &(struct step){l->seed, (uint64_t)l->steps}, epochs,
                    &a->record));
-    a->seconds = ranks_first((clock_seconds() - begin) / (double)epochs);
+    a->seconds = s->ranks->first((clock_seconds() - begin) / (double)epochs);
     a->promised -= epochs;
     a->taken = 0;
 done:

@@ -269,7 +269,7 @@ static double share_above_half(const float *score, const struct edges *edges)
     for (int64_t e = 0; e < edges->count; e++)
         above += score[e] >= 0.5f;
     if (edges->partition) /* every edge is there twice */
-        above = (int64_t)edges->partition->total((uint64_t)above) / 2;
+        above = (int64_t)partition_total(edges->partition, (uint64_t)above) / 2;
     return all > 0 ? (double)above / (double)all : 0;
 }
 

@@ -51,7 +51,7 @@ consm_status guess_surest(int64_t *count, struct guess_room *room, const float *
     *count = 0;
     for (int64_t i = low; i < high; i++)
         room->found[i] = predict(logits + i * classes, classes, (int32_t)i);
-    consm_status st = parts ? parts->gather(room->found, sizeof *room->found) : CONSM_OK;
+    consm_status st = parts ? partition_gather(parts, room->found, sizeof *room->found) : CONSM_OK;
     if (st == CONSM_OK)
         *count = pick_surest(room, nodes, classes, taken, share, most, confidence);
     return st;

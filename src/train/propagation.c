@@ -123,8 +123,8 @@ static consm_status weigh_entries(struct propagation *p, const float *w, const u
         }
         p->pulled[r] = (float)all;
     }
-    TRY(s->partition->gather(p->pulled, sizeof *p->pulled));
-    TRY(s->partition->gather(ahead, sizeof *ahead));
+    TRY(partition_gather(s->partition, p->pulled, sizeof *p->pulled));
+    TRY(partition_gather(s->partition, ahead, sizeof *ahead));
     for (int64_t r = 0; r < s->rows; r++)
         total += ahead[r];
     p->total = (float)total;

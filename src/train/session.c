@@ -1,6 +1,5 @@
 /* Builds a session: two programs over one parameter store, and the optimiser's state. */
 #include "train/session.h"
-#include "backends/ranks.h"
 #include "base/clock.h"
 #include "train/metrics.h"
 #include "train/supervised.h"
@@ -206,7 +205,8 @@ static const double TRAINING_SHARE = 0.8;
 
 bool session_late(const struct session *s)
 {
-    return s->deadline > 0 && !session_ahead(s) && ranks_first(clock_seconds() >= s->deadline) != 0;
+    return s->deadline > 0 && !session_ahead(s) &&
+           s->ranks->first(clock_seconds() >= s->deadline) != 0;
 }
 
 consm_status session_new(struct session **out, const struct problem *problem,
@@ -215,11 +215,12 @@ consm_status session_new(struct session **out, const struct problem *problem,
     consm_status st = CONSM_OK;
     struct session *s = NULL;
     *out = NULL;
-    TRY(session_agree(problem, options));
+    TRY(session_agree(problem, options, backend_ranks(backend)));
     TRY(ZNEW(s, 1));
     s->problem = problem;
     s->options = *options;
     s->backend = backend;
+    s->ranks = backend_ranks(backend);
     if (options->config.time_budget > 0)
         s->deadline = clock_seconds() + TRAINING_SHARE * options->config.time_budget;
     if (!options->eval_only) {
@@ -334,12 +335,7 @@ struct params *session_params(struct session *s)
 
 consm_status session_logits(const float **out, struct session *s)
 {
-    consm_status st = CONSM_OK;
-    TRY(ranks_want(s->known, s->knowns));
-    st = learner_read(out, &s->learner, s->learner.eval, s->logits);
-    ranks_want(NULL, 0);
-done:
-    return st;
+    return learner_read_rows(out, &s->learner, s->learner.eval, s->logits, s->known, s->knowns);
 }
 
 struct session *session_trees(struct session *s, int64_t *rounds)

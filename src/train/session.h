@@ -2,6 +2,7 @@
 #ifndef TRAIN_SESSION_H
 #define TRAIN_SESSION_H
 
+#include "backends/ranks.h"
 #include "graph/edges.h"
 #include "nn/learner.h"
 #include "program/course.h"
@@ -25,6 +26,7 @@ struct session {
     const struct problem *problem;
     struct train_options options;
     struct backend *backend;
+    const struct ranks *ranks; /* that train together, those of the backend */
 
     struct csr *row_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
@@ -180,7 +182,8 @@ consm_status ahead_epoch(struct session *s, int64_t number, struct progress *pro
 
 /* CONSM_EINVAL, naming the difference, unless all ranks train on the same data with the same
  * options (agree.c). */
-consm_status session_agree(const struct problem *problem, const struct train_options *options);
+consm_status session_agree(const struct problem *problem, const struct train_options *options,
+                           const struct ranks *ranks);
 
 /* The same for the initial parameters, drawn or read from a checkpoint. */
 consm_status session_agree_start(struct session *s);

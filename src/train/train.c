@@ -2,7 +2,6 @@
 #include "train/session.h"
 
 #include "backends/open.h"
-#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include <pthread.h>
@@ -76,7 +75,7 @@ consm_status session_report(struct session *s, const struct progress *progress)
     else if (progress->epochs > 0)
         told.fraction = (double)progress->epoch / (double)progress->epochs;
     bool stop = o->progress && o->progress(o->progress_ctx, &told);
-    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
+    stop = s->ranks->total(stop) != 0; /* any rank may have been told to stop */
     s->ahead.stop = s->ahead.stop || stop;
     if (session_ahead(s)) /* the session's state is of a later epoch */
         return CONSM_OK;
@@ -201,7 +200,7 @@ consm_status session_train(struct session *s, struct train_result *result)
     struct progress progress = {.seed = s->options.seed, .epochs = c->epochs};
     double begin = clock_seconds();
     TRY(session_agree_start(s));
-    int64_t sent = ranks_sent();
+    int64_t sent = s->ranks->sent();
     if (s->procedure && s->procedure->fit)
         return s->procedure->fit(s, result);
     /* A restored session continues after its last epoch. */
@@ -217,7 +216,7 @@ consm_status session_train(struct session *s, struct train_result *result)
         if (session_late(s))
             break;
     }
-    sent = ranks_sent() - sent;
+    sent = s->ranks->sent() - sent;
     TRY(session_end(s));
     TRY(session_finish(s, result, clock_seconds() - begin));
     result->sent = s->timed > 0 ? (double)sent / (double)s->timed : 0;
@@ -275,8 +274,6 @@ consm_status train_batch(const struct batch *batch)
     struct team *team = NULL;
     struct queue queue = {.batch = batch};
     int64_t jobs = batch->jobs > batch->count ? batch->count : batch->jobs;
-    if (ranks_size() > 1) /* ranks train each run together, in one order */
-        jobs = 1;
     pthread_mutex_init(&queue.lock, NULL);
     TRY(team_new(&team, jobs < 1 ? 1 : (int)jobs));
     team_run(team, batch_worker, &queue);

@@ -68,8 +68,9 @@ static consm_status train_one(const char *folder, const char *model, const char 
     snprintf(path, sizeof path, "%s/%s.safetensors", folder, model);
     TRY(consm_model_save(trained, path));
     TRY(consm_predict(&guess, trained, data, 1));
-    if (data->data->rows) /* each rank has the probabilities of its own nodes */
-        TRY(ranks_gather(guess->probability, (size_t)guess->classes * sizeof *guess->probability));
+    /* In a graph in parts each rank has the probabilities of its own nodes. */
+    TRY(partition_gather(data->prepared.partition, guess->probability,
+                         (size_t)guess->classes * sizeof *guess->probability));
     snprintf(path, sizeof path, "%s/%s.predictions", folder, model);
     TRY(save_predictions(path, guess));
 done:
@@ -83,21 +84,22 @@ int main(int argc, char **argv)
 {
     consm_status st = CONSM_OK;
     struct consm_dataset *data = NULL;
+    const struct ranks *ranks = &ranks_alone;
     if (argc < 4)
         return 2;
-    TRY(ranks_begin());
-    if (ranks_rank() > 0)
+    TRY(ranks_join(&ranks));
+    if (ranks->rank > 0)
         file_write_nothing();
-    TRY(consm_dataset_open(&data, argv[2], NULL));
+    TRY(dataset_open_among(&data, argv[2], NULL, ranks));
     for (int i = 4; i < argc; i++)
         TRY(train_one(argv[1], argv[i], argv[3], data));
     for (const struct model_def *const *m = model_list(); argc == 4 && *m; m++)
         TRY(train_one(argv[1], (*m)->name, argv[3], data));
 done:
     if (st < 0)
-        fprintf(stderr, "mpi_models: rank %d: %s\n", ranks_rank(), consm_errmsg());
+        fprintf(stderr, "mpi_models: rank %d: %s\n", ranks->rank, consm_errmsg());
     consm_dataset_free(data);
-    if (ranks_end(st < 0) && ranks_size() > 1)
-        ranks_abandon(1);
+    if (ranks->end(st < 0))
+        ranks->abandon(1);
     return st < 0;
 }

@@ -3,7 +3,6 @@
  * paper. */
 #include "train/consm/consm.h"
 
-#include "backends/ranks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +55,7 @@ consm_status consm_save_leg(struct session *s, struct session *trial, int64_t up
     struct consm_clean *clean = &((struct consm *)s->own)->clean;
     clean->unsaved += updates;
     bool due = o->checkpoint_every > 0 && clean->unsaved >= o->checkpoint_every;
-    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
+    stop = s->ranks->total(stop) != 0; /* any rank may have been told to stop */
     if (o->checkpoint && (stop || due)) {
         clean->unsaved = 0;
         TRY(note_leg(s, trial));

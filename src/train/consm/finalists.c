@@ -6,7 +6,6 @@
  * ten short trainings, or five with 100 labels or more. */
 #include "train/consm/race.h"
 
-#include "backends/ranks.h"
 #include "train/folds.h"
 #include <string.h>
 
@@ -79,7 +78,7 @@ static consm_status hear(void *ctx, struct session *network)
                              .backbone = f->backbone,
                              .best_val = -1,
                              .fraction = s->choice->told};
-    bool stop = ranks_total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
+    bool stop = s->ranks->total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
     bool due = o->checkpoint_every > 0 && ++s->choice->unsaved >= o->checkpoint_every;
     if (o->checkpoint && (stop || due)) {
         s->choice->unsaved = 0;

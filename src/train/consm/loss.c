@@ -33,9 +33,9 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
     }
     for (int k = 0; k < 3; k++) {
         if (edges->partition) { /* every edge is on two lists, or twice on one */
-            of[k].all = edges->partition->total(of[k].all) / 2;
-            of[k].known = edges->partition->total(of[k].known) / 2;
-            of[k].same = edges->partition->total(of[k].same) / 2;
+            of[k].all = partition_total(edges->partition, of[k].all) / 2;
+            of[k].known = partition_total(edges->partition, of[k].known) / 2;
+            of[k].same = partition_total(edges->partition, of[k].same) / 2;
         }
         inside += (double)of[k].all * (double)(1 + of[k].same) / (double)(2 + of[k].known);
         all += (double)of[k].all;
@@ -76,7 +76,7 @@ static consm_status sum_nodes(double *sum, const double *fixed, const struct edg
     TRY(ZNEW(of_node, n));
     for (int64_t e = 0; e < edges->count; e++)
         of_node[edges->left[e]] += fixed[e];
-    TRY(edges->partition->gather(of_node, sizeof *of_node));
+    TRY(partition_gather(edges->partition, of_node, sizeof *of_node));
     *sum = 0;
     for (int64_t i = 0; i < n; i++)
         *sum += of_node[i] / 2;

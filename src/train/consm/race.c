@@ -9,7 +9,6 @@
  */
 #include "train/consm/race.h"
 
-#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include <stdio.h>
@@ -163,7 +162,7 @@ consm_status consm_save_choice(struct session *s, struct trial *t, struct sessio
     const struct train_options *o = &s->options;
     s->choice->unsaved += updates;
     bool due = o->checkpoint_every > 0 && s->choice->unsaved >= o->checkpoint_every;
-    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
+    stop = s->ranks->total(stop) != 0; /* any rank may have been told to stop */
     if (o->checkpoint && (stop || due)) {
         s->choice->unsaved = 0;
         TRY(snapshot_take(&t->at, &trial->learner));

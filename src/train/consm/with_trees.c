@@ -10,7 +10,6 @@
 #include "train/consm/consm.h"
 
 #include "backends/plugin.h"
-#include "backends/ranks.h"
 #include "base/log.h"
 #include "graph/neighbour_columns.h"
 #include "train/folds.h"
@@ -41,10 +40,10 @@ static consm_status take_part(bool *out, const struct session *s)
     *out = false;
     if (c->with_trees == WITH_TREES_NO || s->validation == 0)
         return CONSM_OK;
-    if (asked && ranks_size() > 1)
+    if (asked && s->ranks->size > 1)
         return status_fail(CONSM_EINVAL, "with_trees yes: trees train in one process only");
     if (!asked &&
-        (c->candidates == CANDIDATES_FEW || ranks_size() > 1 || s->problem->graph->partition ||
+        (c->candidates == CANDIDATES_FEW || s->ranks->size > 1 || s->problem->graph->partition ||
          consm_labels_a_class(s->problem) < CONSM_MANY_LABELS || numbers_of(s) > MOST_NUMBERS ||
          folds_rare(s->problem, s->judge.positive))) /* one comparison would be chance */
         return CONSM_OK;
