@@ -11,18 +11,6 @@
 
 /* ---- results ------------------------------------------------------------- */
 
-/* In a graph in parts every rank has the labels of all nodes and the probabilities of its own. */
-static consm_status gather_labels(struct consm_prediction *p, const struct partition *partition)
-{
-    consm_status st = CONSM_OK;
-    if (!partition)
-        return CONSM_OK;
-    TRY(partition_gather(partition, p->label, sizeof *p->label));
-    TRY(partition_gather(partition, p->confidence, sizeof *p->confidence));
-done:
-    return st;
-}
-
 /* Labels, confidence and probabilities from logits (n, c); of a graph in parts the probabilities
  * only of nodes that are problem_here(). */
 static consm_status prediction_new(struct consm_prediction **out, const float *logits,
@@ -63,7 +51,9 @@ static consm_status prediction_new(struct consm_prediction **out, const float *l
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }
-    TRY(gather_labels(p, partition));
+    /* Every rank has the labels of all nodes and the probabilities of its own. */
+    TRY(partition_gather(partition, p->label, sizeof *p->label));
+    TRY(partition_gather(partition, p->confidence, sizeof *p->confidence));
     *out = p;
     return CONSM_OK;
 done:

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "data/table/notes.h"
 #include "data/table/recipe.h"
+#include "graph/partition.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,10 +42,8 @@ void dataset_free(struct dataset *d)
         mem_free(d->to);
         mem_free(d->weight);
     }
-    if (d->partition)
-        mem_sparse_free(d->dense);
-    else if (!(d->borrowed & DATASET_BORROWS_DENSE))
-        mem_free(d->dense);
+    if (!(d->borrowed & DATASET_BORROWS_DENSE))
+        partition_room_free(d->partition, d->dense);
     if (!(d->borrowed & DATASET_BORROWS_LABELS))
         mem_free(d->label);
     if (!(d->borrowed & DATASET_BORROWS_ROLES))

@@ -1,6 +1,7 @@
 /* Building, transposing and searching CSR matrices, by counting sorts: O(rows + entries). */
 #include "graph/csr.h"
 
+#include "graph/partition.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -41,10 +42,7 @@ void csr_drop_transpose(struct csr *a)
     if (a->t != a)
         csr_free(a->t);
     a->t = NULL;
-    if (a->partition)
-        mem_sparse_free(a->t_entry);
-    else
-        mem_free(a->t_entry);
+    partition_room_free(a->partition, a->t_entry);
     a->t_entry = NULL;
 }
 
@@ -53,14 +51,10 @@ void csr_free(struct csr *a)
     if (!a)
         return;
     csr_drop_transpose(a);
-    if (!a->borrowed && a->partition) {
+    if (!a->borrowed) {
         mem_free(a->start);
-        mem_sparse_free(a->col);
-        mem_sparse_free(a->val);
-    } else if (!a->borrowed) {
-        mem_free(a->start);
-        mem_free(a->col);
-        mem_free(a->val);
+        partition_room_free(a->partition, a->col);
+        partition_room_free(a->partition, a->val);
     }
     mem_free(a);
 }

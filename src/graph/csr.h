@@ -41,7 +41,8 @@ struct csr {
     uint64_t version; /* how often its entries were rewritten: csr_touch() */
 };
 
-/* The rows that are here: low … high-1. A single process (NULL) has all of them. */
+/* A single process (NULL) is a partition that owns every row. The rows that are here: low … high-1.
+ */
 static inline int64_t partition_low(const struct partition *p)
 {
     return p ? p->low : 0;
@@ -59,6 +60,14 @@ static inline consm_status partition_gather(const struct partition *p, void *arr
 static inline uint64_t partition_total(const struct partition *p, uint64_t mine)
 {
     return p ? p->total(mine) : mine;
+}
+static inline int partition_parts(const struct partition *p)
+{
+    return p ? p->parts : 1;
+}
+static inline bool partition_here(const struct partition *p, int64_t row)
+{
+    return !p || (row >= p->low && row < p->high);
 }
 static inline int64_t csr_low(const struct csr *a)
 {

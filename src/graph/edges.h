@@ -22,6 +22,12 @@ static inline int64_t edges_all(const struct edges *e)
     return e->partition ? e->all : e->count;
 }
 
+/* The sum over all processes of a number of edges of their lists, each edge once. */
+static inline int64_t edges_total(const struct edges *e, int64_t mine)
+{
+    return (int64_t)partition_total(e->partition, (uint64_t)mine) / (e->partition ? 2 : 1);
+}
+
 /* Leaves loops out. CONSM_EINVAL if an edge lacks its reverse. */
 consm_status edges_new(struct edges **out, const struct csr *graph);
 void edges_free(struct edges *e);

@@ -23,7 +23,7 @@ static int64_t place_of(const struct edges *e, int64_t i)
 
 static int64_t of_all(const struct choice *c, uint64_t mine)
 {
-    return (int64_t)(c->e->partition ? partition_total(c->e->partition, mine) : mine);
+    return (int64_t)partition_total(c->e->partition, mine);
 }
 
 /* Number of edges of all processes with at least that key. */

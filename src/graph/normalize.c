@@ -149,8 +149,7 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
         const struct csr_row row = csr_row(&rows, r);
         scale[r] = csr_gcn_factor(&row, r, loops);
     }
-    if (a->partition)
-        TRY(partition_gather(a->partition, scale, sizeof *scale));
+    TRY(partition_gather(a->partition, scale, sizeof *scale));
     if (a->partition && a->val)
         TRY(scale_transpose(b, scale));
     else if (a->partition)
@@ -200,10 +199,9 @@ consm_status csr_neighbour_mean(struct csr **out, const struct csr *a)
             put(b, &at, r, 1);
         sum[r] = row_sum(b, r);
     }
-    if (a->partition) {
-        TRY(partition_gather(a->partition, sum, sizeof *sum));
+    TRY(partition_gather(a->partition, sum, sizeof *sum));
+    if (a->partition)
         TRY(new_transpose(b));
-    }
     for (int64_t r = csr_low(a); r < csr_high(a); r++)
         for (int64_t k = b->start[r]; k < b->start[r + 1]; k++) {
             double of_column = sum[b->col[k]], weight = (double)b->val[k];

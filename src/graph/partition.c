@@ -45,11 +45,6 @@ int partition_owner(const struct partition *partition, int64_t row)
     return low;
 }
 
-static bool is_here(const struct partition *partition, int64_t row)
-{
-    return row >= partition->low && row < partition->high;
-}
-
 /* ---- the other direction of an edge ---- */
 
 struct entry_record {
@@ -63,7 +58,7 @@ static void list_entries(struct entry_record *record, int64_t *next, const struc
     const struct partition *partition = a->partition;
     for (int64_t r = partition->low; r < partition->high; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            if (!is_here(partition, a->col[k]))
+            if (!partition_here(partition, a->col[k]))
                 record[next[partition_owner(partition, a->col[k])]++] =
                     (struct entry_record){a->col[k], (int32_t)r, k};
 }
@@ -73,7 +68,7 @@ static void count_outside(int64_t *send, const struct csr *a)
 {
     const struct partition *partition = a->partition;
     for (int64_t k = a->start[partition->low]; k < a->start[partition->high]; k++)
-        if (!is_here(partition, a->col[k]))
+        if (!partition_here(partition, a->col[k]))
             send[partition_owner(partition, a->col[k]) + 1]++;
     for (int p = 0; p < partition->parts; p++)
         send[p + 1] += send[p];
@@ -113,7 +108,7 @@ consm_status partition_entries(struct csr *a)
         TRY(note_entry(a, came[i].row, came[i].col, came[i].entry));
     for (int64_t r = partition->low; r < partition->high; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            if (is_here(partition, a->col[k]))
+            if (partition_here(partition, a->col[k]))
                 TRY(note_entry(a, a->col[k], (int32_t)r, k));
 done:
     if (st < 0) {

@@ -41,7 +41,7 @@ consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const
 consm_status row_halo_fill(const struct row_halo *h, float *to, const float *from, int64_t width);
 
 /* Sends every process's records of `bytes` each to all, in process order; the caller frees *out
- * (*count). */
+ * (*count). Of a single process (NULL) it is a copy. */
 consm_status partition_all(void **out, int64_t *count, const struct partition *partition,
                            const void *record, int64_t mine, size_t bytes);
 

@@ -148,7 +148,7 @@ consm_status partition_all(void **out, int64_t *count, const struct partition *p
                            const void *record, int64_t mine, size_t bytes)
 {
     consm_status st = CONSM_OK;
-    int64_t *send = NULL, *got, parts = partition->parts;
+    int64_t *send = NULL, *got, parts = partition_parts(partition);
     char *copies = NULL;
     size_t length = (size_t)mine * bytes;
     *out = NULL;
@@ -160,8 +160,14 @@ consm_status partition_all(void **out, int64_t *count, const struct partition *p
             memcpy(copies + (size_t)p * length, record, length);
         send[p + 1] = send[p] + mine;
     }
-    TRY(partition->swap(out, got, copies, send, bytes));
-    *count = got[parts];
+    if (partition) {
+        TRY(partition->swap(out, got, copies, send, bytes));
+        *count = got[parts];
+    } else {
+        *out = copies;
+        *count = mine;
+        copies = NULL;
+    }
 done:
     mem_free(send);
     mem_free(copies);

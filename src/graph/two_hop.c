@@ -94,8 +94,7 @@ consm_status csr_strict_two_hop(struct csr **out, const struct csr *a)
     }
     TRY(NEW(length, a->rows));
     TRY(collect(&list, length, near ? near : a));
-    if (a->partition)
-        TRY(partition_gather(a->partition, length, sizeof *length));
+    TRY(partition_gather(a->partition, length, sizeof *length));
     TRY(pattern(out, a, length, &list));
 done:
     csr_free(near);

@@ -11,11 +11,6 @@
 
 static const int32_t nobody = 0; /* no nodes that the host reads besides its own */
 
-static bool is_here(const struct partition *partition, int64_t i)
-{
-    return i >= partition->low && i < partition->high;
-}
-
 static void *sparse_room(consm_status *st, int64_t count, size_t size)
 {
     void *room = mem_sparse_alloc((size_t)count, size);
@@ -218,7 +213,7 @@ static consm_status want_members(struct matcher *m)
     TRY(row_halo_new(&own->members, own->partition, own->wanted));
     own->heres = 0;
     for (int64_t i = 0; i < m->data.nodes; i++)
-        if (own->wanted[i] || is_here(own->partition, i))
+        if (own->wanted[i] || partition_here(own->partition, i))
             own->here[own->heres++] = (int32_t)i;
 done:
     return st;
@@ -267,7 +262,7 @@ static consm_status list_own(int32_t **out, int64_t *count, const struct matcher
     *count = 0;
     for (int64_t i = 0; i < most; i++) {
         int64_t one = only ? only[i] : partition->low + i;
-        if (is_here(partition, one))
+        if (partition_here(partition, one))
             (*out)[(*count)++] = (int32_t)one;
     }
 done:

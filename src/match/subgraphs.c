@@ -90,8 +90,7 @@ consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const str
     s->sampled = 0;
     for (int64_t i = 0; i < count; i++) {
         s->start[i + 1] = used;
-        if (graph->partition &&
-            (node[i] < graph->partition->low || node[i] >= graph->partition->high))
+        if (!partition_here(graph->partition, node[i]))
             continue;
         s->sampled += walk_two_hops(walk, graph, keep, node[i], cap, seed);
         TRY(GROW(s->member, used, s->capacity, walk->count));

@@ -48,8 +48,7 @@ static consm_status heard_draw(struct heard *h, const struct edges *edges, const
 {
     consm_status st = CONSM_OK;
     TRY(edges_draw(&h->place, &h->mine, edges, marked, most, seed));
-    h->count =
-        edges->partition ? (int64_t)partition_total(edges->partition, (uint64_t)h->mine) : h->mine;
+    h->count = (int64_t)partition_total(edges->partition, (uint64_t)h->mine);
     TRY(NEW(h->x, h->count * FIT_TERMS + 1));
     TRY(NEW(h->own, h->mine * WITNESSES + 1));
 done:
@@ -112,7 +111,7 @@ static int64_t count_validators(const struct partition *partition, const int32_t
     uint64_t count = 0;
     for (int64_t i = partition_low(partition); i < partition_high(partition, nodes); i++)
         count += role[i] == SPLIT_VAL && label[i] >= 0;
-    return (int64_t)(partition ? partition_total(partition, count) : count);
+    return (int64_t)partition_total(partition, count);
 }
 
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,

@@ -9,6 +9,8 @@ static consm_status agree_matrix(const char *what, const struct csr *s, const st
     consm_status st = CONSM_OK;
     size_t rows = (size_t)s->rows + 1, entries = (size_t)s->nnz;
     TRY(ranks->agree(what, s->start, rows * sizeof *s->start, false));
+    if (s->partition) /* one file; its seal is compared in app/prepare_parts.c */
+        return CONSM_OK;
     TRY(ranks->agree(what, s->col, entries * sizeof *s->col, false));
     if (s->val)
         TRY(ranks->agree(what, s->val, entries * sizeof *s->val, false));
@@ -23,13 +25,8 @@ static consm_status agree_data(const struct problem *p, const struct ranks *rank
                              p->graph->nnz, p->graph->val != 0, p->sparse ? p->sparse->nnz : -1};
     size_t n = (size_t)p->nodes, f = (size_t)p->features;
     TRY(ranks->agree("graph size", shape, sizeof shape, false));
-    if (p->graph->partition) /* one file; its seal is compared in app/prepare.c */
-        TRY(ranks->agree("edges", p->graph->start, (n + 1) * sizeof *p->graph->start, false));
-    else
-        TRY(agree_matrix("edges", p->graph, ranks));
-    if (p->sparse && p->graph->partition)
-        TRY(ranks->agree("features", p->sparse->start, (n + 1) * sizeof *p->sparse->start, false));
-    else if (p->sparse)
+    TRY(agree_matrix("edges", p->graph, ranks));
+    if (p->sparse)
         TRY(agree_matrix("features", p->sparse, ranks));
     else if (!p->graph->partition)
         TRY(ranks->agree("features", p->dense, n * f * sizeof *p->dense, false));

@@ -130,7 +130,7 @@ static consm_status calibrate(double *temperature, const float *logits, struct s
             own->judged_label[count++] = p->label[i];
         }
     all = count;
-    if (partition) {
+    if (partition) { /* a single process allocates nothing between epochs */
         TRY(partition_all(&all_mine, &all, partition, own->judged_logits, count, row));
         TRY(partition_all(&all_label, &all, partition, own->judged_label, count,
                           sizeof *own->judged_label));
@@ -238,11 +238,9 @@ static consm_status score_of_rank(float *out, const struct edge_trust *t, int64_
                    sizeof bits); /* bits of non-negative floats have the order of the floats */
             least = bits < least ? bits : least;
         }
-    if (t->edges->partition) {
-        TRY(partition_all(&all, &count, t->edges->partition, &least, 1, sizeof least));
-        for (int64_t p = 0; p < count; p++)
-            least = ((uint32_t *)all)[p] < least ? ((uint32_t *)all)[p] : least;
-    }
+    TRY(partition_all(&all, &count, t->edges->partition, &least, 1, sizeof least));
+    for (int64_t p = 0; p < count; p++)
+        least = ((uint32_t *)all)[p] < least ? ((uint32_t *)all)[p] : least;
     memcpy(out, &least, sizeof least);
 done:
     mem_free(all);
@@ -268,9 +266,7 @@ static double share_above_half(const float *score, const struct edges *edges)
     int64_t above = 0, all = edges_all(edges);
     for (int64_t e = 0; e < edges->count; e++)
         above += score[e] >= 0.5f;
-    if (edges->partition) /* every edge is there twice */
-        above = (int64_t)partition_total(edges->partition, (uint64_t)above) / 2;
-    return all > 0 ? (double)above / (double)all : 0;
+    return all > 0 ? (double)edges_total(edges, above) / (double)all : 0;
 }
 
 /* Allocates the scores of a graph's edges. */

@@ -10,6 +10,7 @@
 #include "train/supervised.h"
 
 #include "base/clock.h"
+#include "graph/partition.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +43,7 @@ static void gam_close(struct session *s)
         return;
     agreement_free(own->agreement);
     propagation_free(own->propagation);
-    if (s->problem->graph->partition)
-        mem_sparse_free(own->w);
-    else
-        mem_free(own->w);
+    partition_room_free(s->problem->graph->partition, own->w);
     mem_free(own->best_w);
     mem_free(own->labelled);
     mem_free(own->label);

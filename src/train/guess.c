@@ -47,11 +47,10 @@ consm_status guess_surest(int64_t *count, struct guess_room *room, const float *
                           int64_t nodes, int64_t classes, const uint8_t *taken, const double *share,
                           int64_t most, double confidence, const struct partition *parts)
 {
-    int64_t low = parts ? parts->low : 0, high = parts ? parts->high : nodes;
     *count = 0;
-    for (int64_t i = low; i < high; i++)
+    for (int64_t i = partition_low(parts); i < partition_high(parts, nodes); i++)
         room->found[i] = predict(logits + i * classes, classes, (int32_t)i);
-    consm_status st = parts ? partition_gather(parts, room->found, sizeof *room->found) : CONSM_OK;
+    consm_status st = partition_gather(parts, room->found, sizeof *room->found);
     if (st == CONSM_OK)
         *count = pick_surest(room, nodes, classes, taken, share, most, confidence);
     return st;

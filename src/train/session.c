@@ -368,8 +368,7 @@ bool problem_known(const struct problem *p, int64_t i)
 
 bool problem_here(const struct problem *p, int64_t i)
 {
-    const struct partition *partition = p->graph->partition;
-    return !partition || (i >= partition->low && i < partition->high) || problem_known(p, i);
+    return partition_here(p->graph->partition, i) || problem_known(p, i);
 }
 
 consm_status session_step(struct session *s, double *loss)

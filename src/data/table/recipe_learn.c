@@ -172,7 +172,7 @@ static consm_status learn_means(struct recipe *r, const struct look *l,
     TRY(ZNEW(near, columns));
     TRY(ZNEW(sum, columns));
     TRY(ZNEW(known, columns));
-    const int parts = partition ? partition->parts : 1, part = partition ? partition->part : 0;
+    const int parts = partition_parts(partition), part = partition ? partition->part : 0;
     for (int turn = 0; turn < 2 * parts; turn++) {
         bool words = turn >= parts, mine = turn % parts == part;
         for (int32_t i = 0; mine && i < columns; i++) {

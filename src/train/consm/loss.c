@@ -32,13 +32,11 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
         t->same += known && problem->label[i] == problem->label[j];
     }
     for (int k = 0; k < 3; k++) {
-        if (edges->partition) { /* every edge is on two lists, or twice on one */
-            of[k].all = partition_total(edges->partition, of[k].all) / 2;
-            of[k].known = partition_total(edges->partition, of[k].known) / 2;
-            of[k].same = partition_total(edges->partition, of[k].same) / 2;
-        }
-        inside += (double)of[k].all * (double)(1 + of[k].same) / (double)(2 + of[k].known);
-        all += (double)of[k].all;
+        double here = (double)edges_total(edges, of[k].all);
+        double known = (double)edges_total(edges, of[k].known);
+        double same = (double)edges_total(edges, of[k].same);
+        inside += here * (1 + same) / (2 + known);
+        all += here;
     }
     return all > 0 ? inside / all : 0.5;
 }

@@ -133,8 +133,7 @@ static consm_status mark_taught(int32_t *taught, const struct session *s)
     for (int64_t k = 0; k < rows; k++)
         found[k] =
             find(tally + 2 * k, s->options.taught + k * TAUGHT_COLUMNS, table, count, p->classes);
-    if (p->graph->partition)
-        TRY(partition_sum(tally, 2 * rows, p->graph->partition));
+    TRY(partition_sum(tally, 2 * rows, p->graph->partition));
     for (int64_t k = 0; k < rows; k++) {
         const float *row = s->options.taught + k * TAUGHT_COLUMNS;
         bool only = tally[2 * k] == 0 && tally[2 * k + 1] == 1;
@@ -185,14 +184,8 @@ consm_status session_taught(float **out, int64_t *rows, struct session *s)
     for (int64_t i = low; i < high; i++)
         if (is_taught(p, i))
             note(mine + TAUGHT_COLUMNS * count++, p, i);
-    *rows = count;
-    if (partition) {
-        TRY(partition_all(&all, rows, partition, mine, count, TAUGHT_COLUMNS * sizeof *mine));
-        mem_free(mine);
-        mine = all;
-    }
-    *out = mine;
-    mine = NULL;
+    TRY(partition_all(&all, rows, partition, mine, count, TAUGHT_COLUMNS * sizeof *mine));
+    *out = all;
 done:
     mem_free(mine);
     return st;
