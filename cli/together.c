@@ -70,8 +70,8 @@ bool together_takes_part(struct together *t, const char *verb, int *code)
         if (strcmp(verb, shared[i]) == 0)
             return true;
     t->ranks = &ranks_alone;
-    if (ranks_part(&t->workers, t->joined) <
-        0) { /* no call of these verbs may wait for another rank */
+    /* No call of these verbs may wait for another rank. */
+    if (ranks_part(&t->workers, t->joined) < 0) {
         fprintf(stderr, "consm %s: %s\n", verb, consm_errmsg());
         *code = EXIT_FAILED;
         return false;
