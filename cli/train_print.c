@@ -135,6 +135,19 @@ static json_t *trees_of(const struct train_trees *t)
                            t->val, "taken", (int)t->taken, "consm_val_score", t->network_val);
 }
 
+/* The candidates that predict together with ConSM; null: there are none. */
+static json_t *companions_of(const struct train_companions *c)
+{
+    if (c->count == 0)
+        return json_null();
+    json_t *list = json_array();
+    for (int i = 0; i < c->count; i++)
+        json_array_append_new(list, json_pack("{s:I, s:I}", "candidate", (json_int_t)c->of[i].number,
+                                              "votes", (json_int_t)c->of[i].votes));
+    return json_pack("{s:I, s:I, s:f, s:o}", "votes", (json_int_t)c->votes, "own",
+                     (json_int_t)c->own, "own_val_score", c->alone, "candidates", list);
+}
+
 /* The candidates, how far each came, the winner and its lead. */
 static void add_candidates(json_t *line, const struct train_result *r)
 {
@@ -177,6 +190,10 @@ static void print_backbone(const struct training *t)
         printf(
             "  predictions: boosted trees, validation %s %.4f (ConSM %.4f); edge scores: ConSM\n",
             m.metric, trees->val, trees->network_val);
+    const struct train_companions *with = &t->best.result.companions;
+    if (with->count > 0)
+        printf("  predictions: the mean of ConSM (%lld of %lld votes) and %s; edge scores: ConSM\n",
+               (long long)with->own, (long long)with->votes, COUNTED(with->count, "candidate"));
 }
 
 void train_print_run(const struct training *t, const struct train_result *r)
@@ -219,6 +236,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
         add_candidates(line, r);
         json_object_set_new(line, "student", student_of(&r->student));
         json_object_set_new(line, "trees", trees_of(&r->trees));
+        json_object_set_new(line, "companions", companions_of(&r->companions));
     }
     if (r->arm.known)
         json_object_set_new(line, "arm", arm_of(&r->arm));

@@ -54,6 +54,30 @@ static void say_of_trees(struct report *r, const struct consm_model *m)
     report_summary(r, text);
 }
 
+static void say_of_companions(struct report *r, const struct consm_model *m)
+{
+    char text[300];
+    const struct train_companions *with = &m->result.companions;
+    if (with->count == 0)
+        return;
+    number_print(text, sizeof text,
+                 "The predictions are the mean of ConSM, with %lld of %lld votes, and of %s. Its "
+                 "validation %s is %.4f, that of ConSM alone %.4f. ConSM scores the edges.",
+                 (long long)with->own, (long long)with->votes,
+                 COUNTED(with->count, "candidate"), report_metric(m), m->result.val_score,
+                 with->alone);
+    report_summary(r, text);
+}
+
+/* A candidate's votes, 0: none. */
+static int64_t votes_of(const struct train_companions *with, int64_t number)
+{
+    for (int i = 0; i < with->count; i++)
+        if (with->of[i].number == number)
+            return with->of[i].votes;
+    return 0;
+}
+
 consm_status report_add_candidates(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -63,6 +87,7 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
         return CONSM_OK;
     say_who_won(r, m);
     say_of_trees(r, m);
+    say_of_companions(r, m);
     TRY(table_new(&t, "candidate-list",
                   of->trees.rounds ? "Candidates for the backbone, chosen one first; boosted trees"
                                    : "Candidates for the backbone, chosen one first"));
@@ -73,6 +98,8 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
     table_column(t, "Validation", TABLE_RIGHT, "best score; –: the loss diverged");
     if (of->folds.labels)
         table_column(t, "Cross-validation", TABLE_RIGHT, "over all labels; –: not compared");
+    if (of->companions.count)
+        table_column(t, "Votes", TABLE_RIGHT, "in predictions together with ConSM");
     for (int i = 0; i < of->candidates; i++) {
         const struct train_candidate *c = &of->candidate[i];
         table_row(t);
@@ -83,6 +110,8 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
         add_score(t, c->val);
         if (of->folds.labels)
             add_score(t, c->fold);
+        if (of->companions.count)
+            table_number(t, (double)votes_of(&of->companions, c->number), 0);
     }
     report_table(r, t);
 done:
