@@ -135,15 +135,16 @@ static json_t *trees_of(const struct train_trees *t)
                            t->val, "taken", (int)t->taken, "consm_val_score", t->network_val);
 }
 
-/* The candidates that predict together with ConSM; null: there are none. */
+/* The candidates that predict together with ConSM or with its trees; null: there are none. */
 static json_t *companions_of(const struct train_companions *c)
 {
     if (c->count == 0)
         return json_null();
     json_t *list = json_array();
     for (int i = 0; i < c->count; i++)
-        json_array_append_new(list, json_pack("{s:I, s:I}", "candidate", (json_int_t)c->of[i].number,
-                                              "votes", (json_int_t)c->of[i].votes));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:I}", "candidate", (json_int_t)c->of[i].number,
+                                        "votes", (json_int_t)c->of[i].votes));
     return json_pack("{s:I, s:I, s:f, s:o}", "votes", (json_int_t)c->votes, "own",
                      (json_int_t)c->own, "own_val_score", c->alone, "candidates", list);
 }
@@ -186,14 +187,17 @@ static void print_backbone(const struct training *t)
         printf("; it ignores the edge weights");
     putchar('\n');
     const struct train_trees *trees = &t->best.result.trees;
-    if (trees->taken)
-        printf(
-            "  predictions: boosted trees, validation %s %.4f (ConSM %.4f); edge scores: ConSM\n",
-            m.metric, trees->val, trees->network_val);
     const struct train_companions *with = &t->best.result.companions;
+    const char *leader = trees->taken ? "boosted trees" : "ConSM";
+    if (trees->taken)
+        printf("  boosted trees validate better than ConSM: %s %.4f (ConSM %.4f)\n", m.metric,
+               trees->val, trees->network_val);
     if (with->count > 0)
-        printf("  predictions: the mean of ConSM (%lld of %lld votes) and %s; edge scores: ConSM\n",
-               (long long)with->own, (long long)with->votes, COUNTED(with->count, "candidate"));
+        printf("  predictions: the mean of %s (%lld of %lld votes) and %s; edge scores: ConSM\n",
+               leader, (long long)with->own, (long long)with->votes,
+               COUNTED(with->count, "other candidate"));
+    else if (trees->taken)
+        printf("  predictions: boosted trees; edge scores: ConSM\n");
 }
 
 void train_print_run(const struct training *t, const struct train_result *r)

@@ -90,7 +90,7 @@ BEGIN {
     for (i = 0; i < 480; i++)
         printf "%d,%d\n", i % 240, (i + 1 + int(239 * drawn())) % 240 > (folder "/edges.csv")
 }'
-expect 0 "predictions: boosted trees, validation accuracy" train "$work/table" --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0 --metric accuracy -o "$work/won"
+expect 0 "predictions: boosted trees; edge scores: ConSM" train "$work/table" --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0 --metric accuracy -o "$work/won"
 grep 'cross-validation' "$work/out" && fault "cross-validation of a network that does not predict"
 grep -q '"trees": {"rounds": [0-9]*, "taken": true' "$work/won/metrics.json" || fault "metrics.json: $(grep trees "$work/won/metrics.json")"
 grep -q 'predict the classes: their validation' "$work/won/report.html" || fault "the report does not say who predicts"

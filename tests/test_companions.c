@@ -1,6 +1,7 @@
 /* Candidates that predict together with ConSM: the prediction is the mean that votes and
  * temperatures say, ConSM keeps half of the votes, and its edges and its own score stay those of a
- * run without companions. The file, a resumed run and a few nodes give the same bits. THREADED */
+ * run without companions. The file, a resumed run and a few nodes give the same bits. Trees among
+ * them are in test_with_trees.c. THREADED */
 #include "check.h"
 
 #include "app/objects.h"
@@ -236,7 +237,7 @@ static void the_file_holds_them(void **state)
     consm_prediction_free(some);
     refuse(path, "{\\\"votes\\\": 10", "{\\\"votes\\\": -1", "\"picks\" is -1");
     refuse(path, "\\\"members\\\": [{\\\"model\\\"", "\\\"membres\\\": [{\\\"model\\\"",
-           "0 companions: expected a list of 1 to 4");
+           "0 companions: expected a list of 1 to 5");
     refuse(path, "\"companions\":", "\"companionz\":", "companions");
     refuse(path, "\"companion.0.", "\"companion.7.", "has no parameter");
     consm_model_free(m);
@@ -304,9 +305,11 @@ static void a_refit_trains_them_too(void **state)
 static void who_predicts_alone(void **state)
 {
     (void)state;
-    static const char *const off[][2] = {{"candidates", "few"}, {"backbone", "gcn"},
-                                         {"metric", "roc-auc"}, {"ensemble", "2"},
-                                         {"companions", "no"},  {"profile", "paper"}};
+    static const char *const off[][2] = {{"candidates", "few"},
+                                         {"backbone", "gcn"},
+                                         {"ensemble", "2"},
+                                         {"companions", "no"},
+                                         {"profile", "paper"}};
     struct consm_dataset *d = opened();
     for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
         struct consm_model *m = trained(d, 1, off[i][0], off[i][1]);
@@ -318,22 +321,50 @@ static void who_predicts_alone(void **state)
     consm_dataset_free(d);
 }
 
-/* By a metric that counts classes the mean must be as good as ConSM alone. */
-static void macro_f1_never_falls(void **state)
+/* By any metric but accuracy the mean must be as good as ConSM alone. */
+static void other_metrics_never_fall(void **state)
 {
     (void)state;
+    static const char *const metrics[] = {"macro-f1", "roc-auc", "log-likelihood"};
     struct consm_dataset *d = opened();
-    for (int seed = 0; seed < 4; seed++) {
+    int some = 0;
+    for (int k = 0; k < 6; k++) {
         struct consm_options *o = options(1);
         struct consm_model *m;
-        set(o, "metric", "macro-f1");
-        o->seed = (uint64_t)seed;
+        set(o, "metric", metrics[k / 2]);
+        o->seed = (uint64_t)(k % 2);
         OK(consm_train(&m, d, o));
         if (m->companions > 0)
             assert_true(m->result.val_score >= m->result.companions.alone);
+        some += m->companions > 0;
         consm_model_free(m);
         consm_options_free(o);
     }
+    assert_true(some > 3);
+    consm_dataset_free(d);
+}
+
+/* Average precision of a class of which fewer than ten nodes validate would be chance. */
+static void no_vote_on_few_positives(void **state)
+{
+    (void)state;
+    struct consm_dataset *d = opened();
+    int few = 0, enough = 0;
+    for (int k = 0; k < 6; k++) {
+        struct consm_options *o = options(1);
+        struct consm_model *m;
+        set(o, "metric", "average-precision");
+        set(o, "positive", "1");
+        set(o, "train_ratio", "0.2");
+        set(o, "val_ratio", k % 2 ? "0.3" : "0.1"); /* of 80 nodes */
+        o->seed = (uint64_t)k;
+        OK(consm_train(&m, d, o));
+        *(k % 2 ? &enough : &few) += m->companions > 0;
+        consm_model_free(m);
+        consm_options_free(o);
+    }
+    assert_int_equal(few, 0);
+    assert_true(enough > 0);
     consm_dataset_free(d);
 }
 
@@ -347,7 +378,8 @@ int main(void)
         cmocka_unit_test(a_resumed_run_has_them),
         cmocka_unit_test(a_refit_trains_them_too),
         cmocka_unit_test(who_predicts_alone),
-        cmocka_unit_test(macro_f1_never_falls),
+        cmocka_unit_test(other_metrics_never_fall),
+        cmocka_unit_test(no_vote_on_few_positives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Boosted trees beside ConSM's candidates: if they validate better they make the predictions,
- * bit-identical to `-m trees`, and ConSM scores the edges; otherwise they change nothing. Such a
+ * alone bit-identical to `-m trees`, and ConSM scores the edges. Either may lead a mean of both,
+ * in which trees have votes; without votes they change nothing. Such a
  * model loads from its file; a resumed run does not train its trees again. THREADED */
 #include "check.h"
 
@@ -28,7 +29,9 @@ static bool boosts(const char *what)
  * scales: a tree uses the order of values, a network their size. */
 enum { NODES = 240, FEATURES = 4, EDGES = 480, CLASSES = 2 };
 
-static struct consm_dataset *table(bool test_nodes)
+/* signal: of the other columns, which networks can use, too; then some labels are not what the
+ * first column says. 0: none. */
+static struct consm_dataset *table_with(bool test_nodes, double signal)
 {
     static float feature[NODES * FEATURES];
     static int32_t label[NODES], from[EDGES], to[EDGES];
@@ -41,6 +44,10 @@ static struct consm_dataset *table(bool test_nodes)
             feature[i * FEATURES + k] = (float)exp(12 * rng_uniform(&rng));
         double first = log((double)feature[i * FEATURES]) / 12;
         label[i] = first > 0.3 && first < 0.7;
+        if (signal > 0 && rng_uniform(&rng) < 0.15)
+            label[i] = 1 - label[i];
+        for (int j = 1; j < FEATURES && signal > 0; j++)
+            feature[i * FEATURES + j] = (float)(signal * (label[i] ? 1 : -1) + rng_normal(&rng));
         role[i] = (uint8_t)(i % 4 < 2 ? CONSM_TRAIN : i % 4 == 2 ? CONSM_VALIDATION : CONSM_TEST);
         if (role[i] == CONSM_TEST && !test_nodes)
             role[i] = 0;
@@ -60,6 +67,11 @@ static struct consm_dataset *table(bool test_nodes)
                                                             .label = label,
                                                             .role = role}));
     return d;
+}
+
+static struct consm_dataset *table(bool test_nodes)
+{
+    return table_with(test_nodes, 0);
 }
 
 static struct consm_options *options(const char *model, int threads)
@@ -163,6 +175,100 @@ static void trees_predict_where_they_are_better(void **state)
     consm_options_free(one);
     consm_options_free(two);
     consm_options_free(trees);
+    consm_dataset_free(d);
+}
+
+/* ---- they predict together with networks ------------------------------------------ */
+
+static const struct consm_model *trees_among(const struct consm_model *m)
+{
+    for (int64_t k = 0; k < m->companions; k++)
+        if (strcmp(m->companion[k]->def->name, "trees") == 0)
+            return m->companion[k];
+    return NULL;
+}
+
+/* The file predicts like the model, for all nodes and for some; so does a resumed run. */
+static void holds_together(const struct consm_model *m, const struct consm_dataset *d,
+                           struct consm_options *o)
+{
+    char path[] = "/tmp/consm-with-trees-XXXXXX";
+    struct consm_model *loaded, *again;
+    struct consm_prediction *all, *some;
+    const int64_t nodes[] = {3, 77};
+    close(mkstemp(path));
+    OK(consm_model_save(m, path));
+    OK(consm_model_load(&loaded, path));
+    assert_int_equal(loaded->companions, m->companions);
+    assert_string_equal(with_trees(loaded), "yes");
+    same_predictions(m, loaded, d);
+    same_edges(m, loaded, d);
+    OK(consm_predict(&all, loaded, d, 1));
+    OK(consm_predict_nodes(&some, loaded, d, nodes, 2, 1));
+    for (int i = 0; i < 2; i++)
+        assert_memory_equal(some->probability + i * CLASSES, all->probability + nodes[i] * CLASSES,
+                            CLASSES * sizeof(float));
+    set(o, "refit", "yes");
+    OK(consm_train(&again, d, o));
+    assert_int_equal(again->companions, m->companions);
+    assert_int_equal(again->refit.labels, m->count[SPLIT_TRAIN] + m->count[SPLIT_VAL]);
+    consm_prediction_free(all);
+    consm_prediction_free(some);
+    consm_model_free(again);
+    consm_model_free(loaded);
+    unlink(path);
+}
+
+static void trees_lead_a_mean(void **state)
+{
+    (void)state;
+    struct consm_model *m, *alone;
+    if (!boosts("trees and networks that predict together"))
+        return;
+    struct consm_dataset *d = table_with(true, 0.1);
+    struct consm_options *o = options("consm", 1), *trees = options("consm", 1);
+    set(o, "warmup", "40");
+    set(trees, "warmup", "40");
+    set(trees, "companions", "no");
+    OK(consm_train(&m, d, o));
+    OK(consm_train(&alone, d, trees));
+    assert_true(m->trees && m->result.trees.taken && alone->trees);
+    assert_true(m->companions > 0 && alone->companions == 0);
+    assert_null(trees_among(m));
+    assert_true(m->own_votes >= 10);
+    assert_true(m->result.companions.alone == m->result.trees.val);
+    same_edges(m, alone, d);
+    holds_together(m, d, o);
+    consm_model_free(m);
+    consm_model_free(alone);
+    consm_options_free(o);
+    consm_options_free(trees);
+    consm_dataset_free(d);
+}
+
+static void trees_join_a_mean(void **state)
+{
+    (void)state;
+    struct consm_model *m;
+    if (!boosts("trees that predict together with ConSM"))
+        return;
+    struct consm_dataset *d;
+    OK(consm_dataset_open(
+        &d, "csbm:nodes=240,classes=2,degree=4,homophily=0.4,features=8,signal=1.0,seed=3", NULL));
+    struct consm_options *o = options("consm", 1);
+    set(o, "per_class", "40");
+    set(o, "with_trees", "yes");
+    OK(consm_train(&m, d, o));
+    const struct consm_model *trees = trees_among(m);
+    assert_true(!m->trees && !m->result.trees.taken && trees);
+    const struct train_companions *told = &m->result.companions;
+    assert_int_equal(told->of[told->count - 1].number,
+                     m->result.candidate[m->result.candidates - 1].number);
+    assert_int_equal(told->of[told->count - 1].votes, trees->picks);
+    assert_int_equal(trees->result.lengths.updates[0], m->result.trees.rounds);
+    holds_together(m, d, o);
+    consm_model_free(m);
+    consm_options_free(o);
     consm_dataset_free(d);
 }
 
@@ -447,6 +553,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_predict_where_they_are_better),
+        cmocka_unit_test(trees_lead_a_mean),
+        cmocka_unit_test(trees_join_a_mean),
         cmocka_unit_test(the_file_holds_both),
         cmocka_unit_test(trees_are_not_trained_again),
         cmocka_unit_test(ensembles_take_them),

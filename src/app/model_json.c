@@ -211,9 +211,11 @@ consm_status companions_from_json(struct consm_model *m, const json_t *object)
         one->classes = m->classes;
         one->features = m->features;
         TRY(part_from_json(one, json_array_get(members, i)));
-        if (!one->def->build || one->def == &one->own || strcmp(one->def->name, "consm") == 0)
-            TRY(status_fail(CONSM_EFORMAT, "companion %zu is the model %s: expected a GNN", i,
-                            one->def->name));
+        bool trees = strcmp(one->def->name, "trees") == 0 && !m->trees;
+        if ((!one->def->build && !trees) || one->def == &one->own ||
+            strcmp(one->def->name, "consm") == 0)
+            TRY(status_fail(CONSM_EFORMAT, "companion %zu is the model %s: expected a GNN%s", i,
+                            one->def->name, m->trees ? "" : " or trees"));
     }
 done:
     return st;

@@ -342,7 +342,7 @@ static consm_status read_companions(struct consm_model *m, const struct model_so
     consm_status st = CONSM_OK;
     json_t *companions = NULL;
     m->config.companions = COMPANIONS_NO; /* older files do not say so */
-    if (m->members || m->trees || strcmp(need(s, "format"), MODEL_FORMAT_COMPANIONS) != 0)
+    if (m->members || strcmp(need(s, "format"), MODEL_FORMAT_COMPANIONS) != 0)
         return CONSM_OK;
     TRY(need_json(&companions, s, "companions"));
     TRY(in_part(companions_from_json(m, companions), s, "companions"));

@@ -136,8 +136,9 @@ struct consm_model {
     /* Boosted trees that predict in the place of a ConSM model, which then only scores edges; NULL:
      * it predicts itself. They have what a member has. */
     struct consm_model *trees;
-    /* Candidates that predict together with a ConSM model. They have what a member has. The votes
-     * and the temperature of its own predictions among them. */
+    /* Candidates that predict together with a ConSM model, or with its trees. They have what a
+     * member has. The votes and the temperature of its own predictions, or of its trees, among
+     * them. */
     int64_t companions; /* 0: it predicts alone */
     struct consm_model **companion;
     int64_t own_votes;

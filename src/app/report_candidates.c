@@ -48,8 +48,8 @@ static void say_of_trees(struct report *r, const struct consm_model *m)
     number_print(text, sizeof text,
                  t->taken ? "Boosted trees predict the classes: their validation %s of %.4f is "
                             "higher than ConSM's (%.4f). ConSM scores the edges."
-                          : "Boosted trees were not chosen: their validation %s of %.4f is not "
-                            "higher than ConSM's (%.4f).",
+                          : "Boosted trees do not predict in ConSM's place: their validation %s of "
+                            "%.4f is not higher than ConSM's (%.4f).",
                  report_metric(m), t->val, t->network_val);
     report_summary(r, text);
 }
@@ -58,20 +58,24 @@ static void say_of_companions(struct report *r, const struct consm_model *m)
 {
     char text[300];
     const struct train_companions *with = &m->result.companions;
+    const char *leader = m->result.trees.taken ? "the trees" : "ConSM";
     if (with->count == 0)
         return;
     number_print(text, sizeof text,
-                 "The predictions are the mean of ConSM, with %lld of %lld votes, and of %s. Its "
-                 "validation %s is %.4f, that of ConSM alone %.4f. ConSM scores the edges.",
-                 (long long)with->own, (long long)with->votes,
-                 COUNTED(with->count, "candidate"), report_metric(m), m->result.val_score,
-                 with->alone);
+                 "The predictions are the mean of %s, with %lld of %lld votes, and of %s. Its "
+                 "validation %s is %.4f, that of %s alone %.4f. ConSM scores the edges.",
+                 leader, (long long)with->own, (long long)with->votes,
+                 COUNTED(with->count, "other candidate"), report_metric(m), m->result.val_score,
+                 leader, with->alone);
     report_summary(r, text);
 }
 
-/* A candidate's votes, 0: none. */
-static int64_t votes_of(const struct train_companions *with, int64_t number)
+/* A candidate's votes, 0: none. Trees that lead come last in the list. */
+static int64_t votes_of(const struct train_result *of, int64_t number)
 {
+    const struct train_companions *with = &of->companions;
+    if (of->trees.taken && number == of->candidate[of->candidates - 1].number)
+        return with->own;
     for (int i = 0; i < with->count; i++)
         if (with->of[i].number == number)
             return with->of[i].votes;
@@ -111,7 +115,7 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
         if (of->folds.labels)
             add_score(t, c->fold);
         if (of->companions.count)
-            table_number(t, (double)votes_of(&of->companions, c->number), 0);
+            table_number(t, (double)votes_of(of, c->number), 0);
     }
     report_table(r, t);
 done:

@@ -136,14 +136,15 @@ struct train_trees {
                          * better one */
 };
 
-/* Candidates that predict together with ConSM (train/consm/companions.c). */
-enum { TRAIN_COMPANIONS = 4 };
+/* Candidates that predict together with ConSM, or with the trees that predict in its place
+ * (train/consm/companions.c). */
+enum { TRAIN_COMPANIONS = 5 };
 struct train_companions {
     int count;          /* 0: there are none */
-    int64_t votes, own; /* of all, of ConSM's own model */
-    double alone;       /* validation score of ConSM's own model */
+    int64_t votes, own; /* of all, of the leader: ConSM's own model, or the trees if taken */
+    double alone;       /* the leader's validation score */
     struct {
-        int64_t number, votes; /* of a candidate, from 1 */
+        int64_t number, votes; /* of a candidate, from 1; trees come after the networks */
     } of[TRAIN_COMPANIONS];
 };
 

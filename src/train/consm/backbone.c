@@ -218,7 +218,7 @@ static consm_status halve(struct race *r)
                 TRY(consm_compare_finalists(r->s));
             else
                 consm_take_likeliest(r->of, &r->s->judge);
-            if (consm_has_committee(r->s))
+            if (consm_has_committee(r->s) || consm_has_companions(r->s))
                 TRY(gather_finalists(r));
             TRY(teach_student(r));
             if (!consm_has_companions(r->s))

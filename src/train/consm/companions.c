@@ -1,27 +1,32 @@
 /* Candidates that predict together with ConSM (--companions). Not in the paper. */
 
 /*
- * The mean of several networks is often right where one of them is wrong by chance. The candidates
- * that were trained to the end exist anyway. Each is calibrated by a temperature, and so is ConSM's
- * final model. ConSM begins with ten votes; up to ten more are given one by one, each to the model
- * that raises the validation likelihood of the mean probability most (Caruana et al., ICML 2004).
- * So ConSM keeps at least half. It predicts alone where the mean validates clearly worse: by two
- * standard errors of the paired difference. (ConSM's own score is the best of many, so it is too
+ * The mean of several models is often right where one of them is wrong by chance. The candidates
+ * that were trained to the end exist anyway, and so do boosted trees. Each is calibrated by a
+ * temperature. The leader is ConSM's final model, or the trees where they validate better. It
+ * begins with ten votes; up to ten more are given one by one, each to the model that raises the
+ * validation likelihood of the mean probability most (Caruana et al., ICML 2004). So the leader
+ * keeps at least half. It predicts alone where the mean validates clearly worse: by two standard
+ * errors of the paired difference. (The leader's own score is the best of many, so it is too
  * high.) Edges, trust, suggested pairs and embeddings are ConSM's alone.
  */
 #include "train/consm/race.h"
 #include "train/ensemble.h"
+#include "train/folds.h"
 #include "train/metrics.h"
 
 #include <string.h>
 
 enum { OWN_VOTES = 10, MORE_VOTES = 10, MODELS = 1 + TRAIN_COMPANIONS };
-_Static_assert((int)TRAIN_COMPANIONS == (int)CHOICE_FINALISTS, "every finalist may be one");
+_Static_assert((int)TRAIN_COMPANIONS == (int)CHOICE_FINALISTS + 1, "finalists, and trees");
 
 bool consm_has_companions(const struct session *s)
 {
-    return s->options.config.companions == COMPANIONS_YES && !s->options.offer &&
-           consm_has_committee(s);
+    const struct config *c = &s->options.config;
+    if (c->companions == COMPANIONS_NO || c->backbone != BACKBONE_AUTO || s->options.offer ||
+        race_quick(s) || s->problem->graph->partition)
+        return false;
+    return consm_counts(s) || !folds_rare(s->problem, s->judge.positive);
 }
 
 void consm_close_companions(struct consm *own)
@@ -38,17 +43,19 @@ const struct train_company *consm_company(const struct session *s)
     return own->company.count > 0 ? &own->company : NULL;
 }
 
-/* ConSM's final model and the finalists. */
+/* The leader, the finalists, and the trees unless they lead. */
 struct company {
     int count;
     const float *logits[MODELS]; /* (n, c) each */
     double temperature[MODELS];
     float *probability[MODELS]; /* (validation nodes, c) */
     int64_t votes[MODELS];
+    struct session *trees; /* the last of them, or NULL */
 };
 
 static void company_free(struct company *all)
 {
+    session_free(all->trees);
     for (int m = 0; m < all->count; m++)
         mem_free(all->probability[m]);
 }
@@ -155,8 +162,26 @@ done:
     return st;
 }
 
+/* Model M of the company joins the session. */
+static consm_status join(struct session *s, struct company *all, int m, int64_t *number)
+{
+    struct consm *own = s->own;
+    struct train_company *to = &own->company;
+    const struct choice_finalist *f = &s->choice->finalist[m - 1];
+    if (m <= s->choice->finalists) {
+        *number = f->number + 1;
+        return open_companion(&to->member[to->count], s, f);
+    }
+    *number = CONSM_CANDIDATES + 1;
+    to->member[to->count] = all->trees;
+    all->trees->learner.best_step = s->choice->trees.rounds;
+    all->trees = NULL;
+    s->options.config.with_trees = WITH_TREES_YES;
+    return CONSM_OK;
+}
+
 /* Those with votes join the session. */
-static consm_status found(struct session *s, const struct company *all, struct train_result *result)
+static consm_status found(struct session *s, struct company *all, struct train_result *result)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
@@ -165,11 +190,9 @@ static consm_status found(struct session *s, const struct company *all, struct t
     to->votes[0] = told->own = told->votes = all->votes[0];
     to->temperature[0] = all->temperature[0];
     for (int m = 1; m < all->count; m++) {
-        const struct choice_finalist *f = &s->choice->finalist[m - 1];
         if (all->votes[m] == 0)
             continue;
-        TRY(open_companion(&to->member[to->count], s, f));
-        told->of[to->count].number = f->number + 1;
+        TRY(join(s, all, m, &told->of[to->count].number));
         told->of[to->count].votes = all->votes[m];
         to->count++;
         to->votes[to->count] = all->votes[m];
@@ -218,19 +241,33 @@ done:
     return st;
 }
 
+static consm_status meet(struct company *all, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct consm *own = s->own;
+    all->count = 1;
+    TRY(session_logits(&all->logits[0], own->trees ? own->trees : s));
+    for (int64_t i = 0; i < s->choice->finalists; i++)
+        all->logits[all->count++] = s->choice->finalist[i].logits;
+    if (s->choice->trees.rounds > 0 && !own->trees) {
+        TRY(consm_open_trees(&all->trees, s));
+        TRY(session_logits(&all->logits[all->count++], all->trees));
+    }
+done:
+    return st;
+}
+
 consm_status consm_settle_companions(struct session *s, struct train_result *result)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    struct company all = {.count = 1};
+    struct company all = {0};
     float *mean = NULL;
-    bool may = s->choice && s->choice->finalists > 0 && s->judge.rows > 0 && !own->trees;
+    bool may = s->choice && s->choice->finalists > 0 && s->judge.rows > 0;
     s->options.config.companions = COMPANIONS_NO;
     if (!may)
         return CONSM_OK;
-    TRY(session_logits(&all.logits[0], s));
-    for (int64_t i = 0; i < s->choice->finalists; i++)
-        all.logits[all.count++] = s->choice->finalist[i].logits;
+    TRY(meet(&all, s));
     TRY(divide_votes(&all, s));
     TRY(mix(&mean, &all, s->problem));
     TRY(holds(&may, s, mean, all.logits[0]));

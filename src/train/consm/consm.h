@@ -458,8 +458,9 @@ void voted_free(struct voted *v);
 /* Whether a student with that validation score replaces a winner with that one. */
 bool student_replaces(double student, double winner, const struct judge *judge);
 
-/* Whether a session's candidates vote when its backbone is chosen: several compete, and the metric
- * counts nodes. Whether a student then learns from them. */
+/* Whether the metric counts nodes. Whether a session's candidates vote when its backbone is chosen:
+ * several compete, and the metric counts nodes. Whether a student then learns from them. */
+bool consm_counts(const struct session *s);
 bool consm_has_committee(const struct session *s);
 bool consm_has_student(const struct session *s);
 
@@ -472,13 +473,15 @@ consm_status consm_repeat_student(struct session *s);
 /* Whether such a run may have them. */
 bool consm_has_companions(const struct session *s);
 
-/* Whether the mean prediction may replace ConSM's own: not clearly worse. 1 for each of the
+/* Whether the mean prediction may replace the leader's: not clearly worse. 1 for each of the
  * validation nodes (rows) that it gets right, else 0. */
 bool companions_hold(const double *mean, const double *alone, int64_t rows);
 
-/* At the end of training: validation divides votes between ConSM's final model and the candidates
- * that were trained to the end. Replaces `companions` in the configuration by whether any candidate
- * has votes; if so, the result is that of the mean prediction. After consm_settle_trees. */
+/* At the end of training, after consm_settle_trees: validation divides votes between the leader
+ * (ConSM's final model, or the trees that predict in its place), the candidates that were trained
+ * to the end, and the trees. Replaces `companions` in the configuration by whether any of them has
+ * votes; if so, the result is that of the mean prediction, and `with_trees` says whether trees have
+ * votes. */
 consm_status consm_settle_companions(struct session *s, struct train_result *result);
 const struct train_company *consm_company(const struct session *s); /* procedure.company */
 void consm_close_companions(struct consm *own);
@@ -488,6 +491,9 @@ void consm_close_companions(struct consm *own);
 /* Trains them into s->choice, unless they take no part or a checkpoint has them. Offers them to an
  * ensemble. */
 consm_status consm_train_trees(struct session *s);
+
+/* What was learned, as a session that predicts. */
+consm_status consm_open_trees(struct session **out, struct session *s);
 
 /* Adds their vote, if they validate as well as the worst network that was trained to the end. */
 consm_status consm_hear_trees(struct committee *out, struct session *s);

@@ -211,11 +211,15 @@ bool student_replaces(double student, double winner, const struct judge *judge)
     return student >= winner - folds_error(winner, judge);
 }
 
-bool consm_has_committee(const struct session *s)
+bool consm_counts(const struct session *s)
 {
     enum config_metric by = s->judge.metric;
-    bool counts = by == METRIC_ACCURACY || by == METRIC_MACRO_F1 || by == METRIC_BALANCED_ACCURACY;
-    return s->options.config.backbone == BACKBONE_AUTO && counts && !race_quick(s) &&
+    return by == METRIC_ACCURACY || by == METRIC_MACRO_F1 || by == METRIC_BALANCED_ACCURACY;
+}
+
+bool consm_has_committee(const struct session *s)
+{
+    return s->options.config.backbone == BACKBONE_AUTO && consm_counts(s) && !race_quick(s) &&
            !s->problem->graph->partition;
 }
 

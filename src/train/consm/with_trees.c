@@ -122,8 +122,7 @@ done:
     return st;
 }
 
-/* What was written down, as a session that predicts. */
-static consm_status open_trees(struct session **out, struct session *s)
+consm_status consm_open_trees(struct session **out, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct consm *own = s->own;
@@ -147,7 +146,7 @@ static consm_status offer(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct session *trees = NULL;
-    TRY(open_trees(&trees, s));
+    TRY(consm_open_trees(&trees, s));
     TRY(s->options.offer(s->options.offer_ctx, trees));
 done:
     session_free(trees);
@@ -190,7 +189,7 @@ consm_status consm_hear_trees(struct committee *out, struct session *s)
             last = c->trial[i].val;
     if (c->trees.rounds == 0 || c->trees.val < last)
         return CONSM_OK;
-    TRY(open_trees(&trees, s));
+    TRY(consm_open_trees(&trees, s));
     TRY(session_logits(&logits, trees));
     TRY(committee_hear(out, logits, s->problem));
 done:
@@ -220,7 +219,7 @@ consm_status consm_settle_trees(struct session *s, struct train_result *result)
         (struct train_candidate){"trees", "", trees->rounds, trees->val, CONSM_CANDIDATES + 1, -1};
     if (!result->trees.taken)
         return CONSM_OK;
-    TRY(open_trees(&own->trees, s));
+    TRY(consm_open_trees(&own->trees, s));
     TRY(session_logits(&logits, own->trees));
     s->options.config.with_trees = WITH_TREES_YES;
     result->folds = (struct train_folds){0}; /* they are of the network */
