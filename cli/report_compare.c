@@ -32,16 +32,14 @@ done:
     return st;
 }
 
-static consm_status new_table(struct table **t, const struct pair *p, const char *name,
-                              const char *caption, const char *first)
+static struct table *new_table(struct report *r, const struct pair *p, const char *name,
+                               const char *caption, const char *first)
 {
-    consm_status st = table_new(t, name, caption);
-    if (st < 0)
-        return st;
-    table_column(*t, first, TABLE_LEFT, NULL);
+    struct table *t = report_new_table(r, name, caption);
+    table_column(t, first, TABLE_LEFT, NULL);
     for (int i = 0; i < 2; i++)
-        table_column(*t, p->name[i], TABLE_RIGHT, NULL);
-    return CONSM_OK;
+        table_column(t, p->name[i], TABLE_RIGHT, NULL);
+    return t;
 }
 
 static void add_figure(struct table *t, const char *what, const double value[2], int decimals)
@@ -69,18 +67,16 @@ static enum consm_role role_of(const struct pair *p)
     return test ? CONSM_TEST : CONSM_VALIDATION;
 }
 
-static consm_status add_figures(struct report *r, const struct pair *p)
+static void add_figures(struct report *r, const struct pair *p)
 {
-    consm_status st = CONSM_OK;
     const struct consm_metrics *x = consm_model_metrics(p->model[0], role_of(p)),
                                *y = consm_model_metrics(p->model[1], role_of(p));
-    struct table *t;
-    TRY(new_table(
-        &t, p, "figures",
+    struct table *t = new_table(
+        r, p, "figures",
         role_of(p) == CONSM_TEST
             ? "On the test nodes"
             : "On the validation nodes; optimistic: they were also used for model selection",
-        "Metric"));
+        "Metric");
     table_column(t, "Difference", TABLE_RIGHT, "second minus first");
     add_figure(t, "nodes", (double[]){(double)x->nodes, (double)y->nodes}, 0);
     add_figure(t, "accuracy", (double[]){x->accuracy, y->accuracy}, 4);
@@ -90,18 +86,13 @@ static consm_status add_figures(struct report *r, const struct pair *p)
     add_figure(t, "mean average precision", (double[]){x->average_precision, y->average_precision},
                4);
     add_figure(t, "expected calibration error", (double[]){x->ece, y->ece}, 4);
-    report_table(r, t);
-done:
-    return st;
 }
 
 /* F1 of the classes that both have, by name. */
-static consm_status add_classes(struct report *r, const struct pair *p)
+static void add_classes(struct report *r, const struct pair *p)
 {
-    consm_status st = CONSM_OK;
-    struct table *t;
     char a[24], b[24];
-    TRY(new_table(&t, p, "classes", "F1 per class", "Class"));
+    struct table *t = new_table(r, p, "classes", "F1 per class", "Class");
     table_column(t, "Difference", TABLE_RIGHT, "second minus first");
     for (int32_t i = 0; i < p->info[0].classes; i++)
         for (int32_t k = 0; k < p->info[1].classes; k++) {
@@ -116,9 +107,6 @@ static consm_status add_classes(struct report *r, const struct pair *p)
                 t, name,
                 (double[]){x->support ? x->f1 : (double)NAN, y->support ? y->f1 : (double)NAN}, 4);
         }
-    report_table(r, t);
-done:
-    return st;
 }
 
 static void add_words(struct table *t, const char *what, const char *x, const char *y)
@@ -138,13 +126,11 @@ static const char *value_of(const struct consm_model *m, const struct config_row
     return report_reads(m, row) ? consm_model_parameter(m, row->name, buffer) : "";
 }
 
-static consm_status add_settings(struct report *r, const struct pair *p)
+static void add_settings(struct report *r, const struct pair *p)
 {
-    consm_status st = CONSM_OK;
     const struct consm_model_info *x = &p->info[0], *y = &p->info[1];
-    struct table *t;
     char a[32], b[32];
-    TRY(new_table(&t, p, "differences", "Settings that differ", "Setting"));
+    struct table *t = new_table(r, p, "differences", "Settings that differ", "Setting");
     add_words(t, "model", x->model, y->model);
     add_words(t, "backbone", x->backbone, y->backbone);
     add_words(t, "data", x->dataset, y->dataset);
@@ -156,9 +142,6 @@ static consm_status add_settings(struct report *r, const struct pair *p)
     for (const struct config_row *row = config_rows(); row->name; row++)
         if (row - config_rows() != CONFIG_ROW_backbone) /* it is shown above */
             add_words(t, row->name, value_of(p->model[0], row, a), value_of(p->model[1], row, b));
-    report_table(r, t);
-done:
-    return st;
 }
 
 /* If both were selected by ranking, accuracy says little: a model that never predicts the rare
@@ -226,9 +209,9 @@ static consm_status compare(const struct args *args, struct pair *p)
     sum_up(r, p);
     report_section(r, "Two models", NULL);
     report_in_columns(r);
-    TRY(add_figures(r, p));
-    TRY(add_classes(r, p));
-    TRY(add_settings(r, p));
+    add_figures(r, p);
+    add_classes(r, p);
+    add_settings(r, p);
     TRY(report_to_terminal(&text, r, 0, false));
     fputs(text_string(&text), stdout);
     if (args_has(args, "output"))

@@ -161,11 +161,9 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
                           "degrees, random walks) were built.");
 }
 
-static consm_status add_roles(struct report *r, const struct consm_model *m)
+static void add_roles(struct report *r, const struct consm_model *m)
 {
-    consm_status st = CONSM_OK;
-    struct table *t;
-    TRY(table_new(&t, "metrics", "Scores by role"));
+    struct table *t = report_new_table(r, "metrics", "Scores by role");
     table_column(t, "Nodes", TABLE_LEFT, NULL);
     table_column(t, "Count", TABLE_RIGHT, NULL);
     table_column(t, "Accuracy", TABLE_RIGHT, NULL);
@@ -189,9 +187,6 @@ static consm_status add_roles(struct report *r, const struct consm_model *m)
         table_number(t, x->average_precision, 4);
         table_number(t, x->ece, 4);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
 /* A share of nothing is unknown. */
@@ -203,13 +198,11 @@ static void add_known(struct table *t, double value, bool known)
         table_text(t, "unknown");
 }
 
-static consm_status add_classes(struct report *r, const struct consm_model *m)
+static void add_classes(struct report *r, const struct consm_model *m)
 {
-    consm_status st = CONSM_OK;
     const struct consm_metrics *x = first_metrics(m);
-    struct table *t;
     char buffer[24];
-    TRY(table_new(&t, "classes", "Scores by class"));
+    struct table *t = report_new_table(r, "classes", "Scores by class");
     table_column(t, "Class", TABLE_LEFT, NULL);
     table_column(t, "Nodes", TABLE_RIGHT, "with this true class");
     table_column(t, "Predicted", TABLE_RIGHT, "predicted as this class");
@@ -230,23 +223,18 @@ static consm_status add_classes(struct report *r, const struct consm_model *m)
         table_number(t, of->roc_auc, 4);
         table_number(t, of->average_precision, 4);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
-static consm_status add_confusion(struct report *r, const struct consm_model *m)
+static void add_confusion(struct report *r, const struct consm_model *m)
 {
     enum { MOST = 30 };
-    consm_status st = CONSM_OK;
     int64_t count[MOST * MOST];
-    struct table *t;
     char buffer[24];
     if (m->classes > MOST)
-        return CONSM_OK;
+        return;
     consm_metrics_confusion(count, first_metrics(m));
-    TRY(table_new(&t, "confusion",
-                  "Confusion matrix: rows are true classes, columns predicted classes"));
+    struct table *t = report_new_table(
+        r, "confusion", "Confusion matrix: rows are true classes, columns predicted classes");
     table_column(t, "Class", TABLE_LEFT, NULL);
     for (int32_t k = 0; k < m->classes; k++)
         table_column(t, consm_model_class(m, k, buffer), TABLE_RIGHT, NULL);
@@ -256,25 +244,20 @@ static consm_status add_confusion(struct report *r, const struct consm_model *m)
         for (int32_t j = 0; j < m->classes; j++)
             table_number(t, (double)count[i * m->classes + j], 0);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
 /* How many of the first k nodes have the class. */
-static consm_status add_first(struct report *r, const struct consm_model *m)
+static void add_first(struct report *r, const struct consm_model *m)
 {
-    consm_status st = CONSM_OK;
     const struct consm_top *top;
     int32_t k = m->positive - 1;
-    struct table *t;
     char title[160], name[24];
     int64_t count = k < 0 ? 0 : consm_metrics_top(&top, first_metrics(m), k);
     if (count == 0)
-        return CONSM_OK;
+        return;
     snprintf(title, sizeof title, "How many of the most probable nodes are %.80s",
              consm_model_class(m, k, name));
-    TRY(table_new(&t, "first", title));
+    struct table *t = report_new_table(r, "first", title);
     table_column(t, "Most probable nodes", TABLE_RIGHT, NULL);
     table_column(t, "Correct", TABLE_RIGHT, "number of these nodes that have the class");
     table_column(t, "Precision", TABLE_RIGHT, NULL);
@@ -286,9 +269,6 @@ static consm_status add_first(struct report *r, const struct consm_model *m)
         table_number(t, top[i].precision, 4);
         table_number(t, top[i].recall, 4);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
 static consm_status write_picture(const char *path, const struct figure *f)
@@ -371,21 +351,21 @@ consm_status report_run(const char *path, const struct report_input *in)
     report_add_date(r);
     add_summary(r, model, in->data);
     report_section(r, "Evaluation", NULL);
-    TRY(add_roles(r, model));
-    TRY(add_confusion(r, model)); /* beside the first: both are narrow */
-    TRY(add_classes(r, model));
-    TRY(add_first(r, model));
+    add_roles(r, model);
+    add_confusion(r, model); /* beside the first: both are narrow */
+    add_classes(r, model);
+    add_first(r, model);
     TRY(report_add_curves(r, model));
     TRY(report_add_learning(r, in));
     TRY(report_add_confidence(r, model, run->prediction, in->data, run->roles.role));
     TRY(report_add_uncertain(r, in));
-    TRY(report_add_suspects(r, in));
+    report_add_suspects(r, in);
     TRY(report_add_trust(r, in));
-    TRY(report_add_changes(r, in));
+    report_add_changes(r, in);
     TRY(add_graph(r, in));
-    TRY(report_add_data(r, in->data));
-    TRY(report_add_settings(r, model));
-    TRY(report_add_glossary(r));
+    report_add_data(r, in->data);
+    report_add_settings(r, model);
+    report_add_glossary(r);
     if (in->command)
         report_command(r, in->command);
     if (model->data_sha256[0])

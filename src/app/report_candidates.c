@@ -82,19 +82,18 @@ static int64_t votes_of(const struct train_result *of, int64_t number)
     return 0;
 }
 
-consm_status report_add_candidates(struct report *r, const struct consm_model *m)
+void report_add_candidates(struct report *r, const struct consm_model *m)
 {
-    consm_status st = CONSM_OK;
-    struct table *t;
     const struct train_result *of = &m->result;
     if (of->candidates == 0)
-        return CONSM_OK;
+        return;
     say_who_won(r, m);
     say_of_trees(r, m);
     say_of_companions(r, m);
-    TRY(table_new(&t, "candidate-list",
-                  of->trees.rounds ? "Candidates for the backbone, chosen one first; boosted trees"
-                                   : "Candidates for the backbone, chosen one first"));
+    struct table *t = report_new_table(
+        r, "candidate-list",
+        of->trees.rounds ? "Candidates for the backbone, chosen one first; boosted trees"
+                         : "Candidates for the backbone, chosen one first");
     table_column(t, "Number", TABLE_RIGHT, NULL);
     table_column(t, "Backbone", TABLE_LEFT, NULL);
     table_column(t, "Settings", TABLE_PROSE, "differences from the model's defaults");
@@ -117,7 +116,4 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
         if (of->companions.count)
             table_number(t, (double)votes_of(of, c->number), 0);
     }
-    report_table(r, t);
-done:
-    return st;
 }

@@ -7,15 +7,14 @@
 
 enum { LISTED = 15 };
 
-static consm_status add_flips(struct report *r, const struct report_input *in)
+static void add_flips(struct report *r, const struct report_input *in)
 {
-    consm_status st = CONSM_OK;
     const struct differences *c = in->changes;
-    struct table *t;
     char buffer[24];
     if (c->flips == 0)
-        return CONSM_OK;
-    TRY(table_new(&t, "flips", "Nodes whose label changed, most confident first"));
+        return;
+    struct table *t =
+        report_new_table(r, "flips", "Nodes whose label changed, most confident first");
     table_column(t, "Node", TABLE_LEFT, NULL);
     for (int which = 0; which < 2; which++) {
         table_column(t, which ? "Label now" : "Label before", TABLE_LEFT, NULL);
@@ -30,20 +29,16 @@ static consm_status add_flips(struct report *r, const struct report_input *in)
             table_number(t, (double)c->said[which]->confidence[i], 3);
         }
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
-static consm_status add_moves(struct report *r, const struct report_input *in)
+static void add_moves(struct report *r, const struct report_input *in)
 {
-    consm_status st = CONSM_OK;
     const struct differences *c = in->changes;
-    struct table *t;
     char buffer[24];
     if (c->moves == 0)
-        return CONSM_OK;
-    TRY(table_new(&t, "moves", "Edges whose trust changed, largest difference first"));
+        return;
+    struct table *t =
+        report_new_table(r, "moves", "Edges whose trust changed, largest difference first");
     table_column(t, "Source", TABLE_LEFT, NULL);
     table_column(t, "Target", TABLE_LEFT, NULL);
     table_column(t, "Trust before", TABLE_RIGHT, NULL);
@@ -56,26 +51,20 @@ static consm_status add_moves(struct report *r, const struct report_input *in)
         table_number(t, (double)c->trust[0]->score[e], 3);
         table_number(t, (double)c->trust[1]->score[e], 3);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
-consm_status report_add_changes(struct report *r, const struct report_input *in)
+void report_add_changes(struct report *r, const struct report_input *in)
 {
-    consm_status st = CONSM_OK;
     const struct differences *c = in->changes;
     char text[400];
     if (!c)
-        return CONSM_OK;
+        return;
     snprintf(text, sizeof text,
              "Compared with the model that training began with, %lld of %s have another label, and "
              "the trust of %lld of %s differs by %g or more.",
              (long long)c->flips, COUNTED(c->said[0]->nodes, "node"), (long long)c->moves,
              COUNTED(c->trust[0]->edges, "edge"), REPORT_MOVED);
     report_section(r, "Changes", text);
-    TRY(add_flips(r, in));
-    TRY(add_moves(r, in));
-done:
-    return st;
+    add_flips(r, in);
+    add_moves(r, in);
 }

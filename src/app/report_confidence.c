@@ -71,7 +71,6 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
     consm_status st = CONSM_OK;
     static const char *const series[] = {"after scaling"};
     struct stats_reliability bins;
-    struct figure *f = NULL;
     float *probability = NULL;
     uint8_t *right = NULL;
     char text[1000];
@@ -104,8 +103,7 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
         .series = series,
         .bins = &bins,
         .series_count = 1};
-    TRY(figure_reliability(&f, &chart));
-    report_figure(r, f);
+    report_reliability(r, &chart);
 done:
     mem_free(probability);
     mem_free(right);

@@ -17,7 +17,6 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
     double *place = NULL;
     char name[CURVE_CANDIDATES][48];
     struct figure_series series[CURVE_CANDIDATES];
-    struct figure *f = NULL;
     int count = curve_longest(chosen, c);
     const int64_t winner = curve_winner(c);
     if (count < 2)
@@ -53,8 +52,7 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
                                .series = series,
                                .series_count = count,
                                .wide = true};
-    TRY(figure_line(&f, &chart));
-    report_figure(r, f);
+    report_lines(r, &chart);
 done:
     mem_free(place);
     return st;
@@ -112,11 +110,9 @@ int64_t report_best_epoch(const struct consm_model *m)
     return seen > 0 ? seen : m->result.best_epoch;
 }
 
-static consm_status draw_learning(struct report *r, const struct whole_curve *w,
-                                  const struct consm_model *m)
+static void draw_learning(struct report *r, const struct whole_curve *w,
+                          const struct consm_model *m)
 {
-    consm_status st = CONSM_OK;
-    struct figure *loss = NULL, *score = NULL;
     struct figure_series lost = {
         .name = "training loss", .x = w->epoch, .y = w->loss, .n = w->count};
     struct figure_series judged = {
@@ -128,20 +124,15 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
         .y = {.label = "Loss"},
         .series = &lost,
         .series_count = 1};
-    TRY(figure_line(&loss, &chart));
-    report_figure(r, loss);
+    report_lines(r, &chart);
     chart.words = (struct figure_words){"learning", "Learning curve: validation",
                                         "Validation metric by epoch.", NULL};
     chart.y = (struct figure_axis){.label = report_metric(m)};
     chart.series = &judged;
     chart.rule = &best;
     chart.rules = m->members || report_best_epoch(m) == 0 ? 0 : 1;
-    if (m->count[SPLIT_VAL]) {
-        TRY(figure_line(&score, &chart));
-        report_figure(r, score);
-    }
-done:
-    return st;
+    if (m->count[SPLIT_VAL])
+        report_lines(r, &chart);
 }
 
 consm_status report_add_learning(struct report *r, const struct report_input *in)
@@ -151,9 +142,9 @@ consm_status report_add_learning(struct report *r, const struct report_input *in
     struct whole_curve whole = {0};
     TRY(curve_join(&whole, m));
     if (whole.count >= 2)
-        TRY(draw_learning(r, &whole, m));
+        draw_learning(r, &whole, m);
     TRY(add_candidates(r, m));
-    TRY(report_add_candidates(r, m));
+    report_add_candidates(r, m);
 done:
     whole_free(&whole);
     return st;
@@ -192,17 +183,14 @@ static void draw_class(struct drawn *d, const struct consm_model *m, int32_t k, 
     d->count++;
 }
 
-static consm_status add_curves(struct report *r, const struct consm_model *m, struct drawn *d,
-                               bool roc)
+static void add_curves(struct report *r, const struct consm_model *m, struct drawn *d, bool roc)
 {
-    consm_status st = CONSM_OK;
-    struct figure *f = NULL;
     d->count = 0;
     for (int32_t k = 0; k < m->classes && d->count < MOST_CLASSES; k++)
         if (!m->positive || k == m->positive - 1)
             draw_class(d, m, k, roc);
     if (d->count == 0)
-        return CONSM_OK;
+        return;
     struct line_chart chart = {
         .words =
             {roc ? "roc" : "precision-recall", roc ? "ROC curve" : "Precision-recall curve",
@@ -213,10 +201,7 @@ static consm_status add_curves(struct report *r, const struct consm_model *m, st
         .y = {.label = roc ? "Recall" : "Precision", .fixed = true, .high = 1},
         .series = d->series,
         .series_count = d->count};
-    TRY(figure_line(&f, &chart));
-    report_figure(r, f);
-done:
-    return st;
+    report_lines(r, &chart);
 }
 
 /* Of the metric's class, else of the first eight classes. */
@@ -225,8 +210,8 @@ consm_status report_add_curves(struct report *r, const struct consm_model *m)
     consm_status st = CONSM_OK;
     struct drawn *d = NULL;
     TRY(ZNEW(d, 1));
-    TRY(add_curves(r, m, d, false));
-    TRY(add_curves(r, m, d, true));
+    add_curves(r, m, d, false);
+    add_curves(r, m, d, true);
 done:
     mem_free(d);
     return st;
@@ -292,7 +277,6 @@ consm_status report_add_uncertain(struct report *r, const struct report_input *i
     consm_status st = CONSM_OK;
     const struct consm_prediction *p = in->run->prediction;
     struct doubtful *list = NULL;
-    struct table *t;
     int64_t count = 0;
     if (p->classes < 2)
         return CONSM_OK;
@@ -304,9 +288,10 @@ consm_status report_add_uncertain(struct report *r, const struct report_input *i
     if (count == 0)
         goto done;
     qsort(list, (size_t)count, sizeof *list, least_first);
-    TRY(table_new(&t, "uncertain",
-                  labelled ? "The most uncertain nodes outside the training set"
-                           : "The most uncertain nodes without a label"));
+    struct table *t =
+        report_new_table(r, "uncertain",
+                         labelled ? "The most uncertain nodes outside the training set"
+                                  : "The most uncertain nodes without a label");
     table_column(t, "Node", TABLE_LEFT, NULL);
     table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "Confidence", TABLE_RIGHT, NULL);
@@ -314,7 +299,6 @@ consm_status report_add_uncertain(struct report *r, const struct report_input *i
     table_column(t, "Probability", TABLE_RIGHT, "of that class");
     for (int64_t i = 0; i < LISTED && i < count; i++)
         add_doubtful(t, in, list[i].node);
-    report_table(r, t);
 done:
     mem_free(list);
     return st;

@@ -31,14 +31,12 @@ static void add_count(struct table *t, const char *what, int64_t count)
     table_number(t, (double)count, 0);
 }
 
-static consm_status add_overview(struct report *r, const struct dataset *d)
+static void add_overview(struct report *r, const struct dataset *d)
 {
-    consm_status st = CONSM_OK;
-    struct table *t;
     int64_t labelled = 0;
     for (int64_t i = 0; i < d->nodes; i++)
         labelled += d->label[i] >= 0;
-    TRY(table_new(&t, "overview", "The graph as it was read"));
+    struct table *t = report_new_table(r, "overview", "The graph as it was read");
     table_column(t, "Item", TABLE_LEFT, NULL);
     table_column(t, "Count", TABLE_RIGHT, NULL);
     add_count(t, "nodes", d->nodes);
@@ -54,9 +52,6 @@ static consm_status add_overview(struct report *r, const struct dataset *d)
         snprintf(text, sizeof text, "nodes of class %.120s", dataset_class_name(d, k, name));
         add_count(t, text, of);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
 /* Missing cells of a column. In a column of texts "none" is a value. */
@@ -77,15 +72,13 @@ static int64_t missing_of(const struct cells *c, int32_t column, enum recipe_kin
 }
 
 /* How each column of a table became features, and how much of it was missing. */
-static consm_status add_columns(struct report *r, const struct dataset *d)
+static void add_columns(struct report *r, const struct dataset *d)
 {
     enum { MOST = 60 };
-    consm_status st = CONSM_OK;
     const struct recipe *recipe = d->recipe;
-    struct table *t;
     if (!recipe || d->partition)
-        return CONSM_OK;
-    TRY(table_new(&t, "columns", "Columns of the table"));
+        return;
+    struct table *t = report_new_table(r, "columns", "Columns of the table");
     table_column(t, "Column", TABLE_LEFT, NULL);
     table_column(t, "Read as", TABLE_LEFT, NULL);
     table_column(t, "Missing", TABLE_RIGHT, "cells without a value");
@@ -100,20 +93,14 @@ static consm_status add_columns(struct report *r, const struct dataset *d)
         table_text(t, recipe_kind_name[c->kind]);
         table_number(t, at < 0 ? 0 : (double)missing_of(d->cells, at, c->kind), 0);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
-consm_status report_add_data(struct report *r, const struct dataset *d)
+void report_add_data(struct report *r, const struct dataset *d)
 {
-    consm_status st = CONSM_OK;
     report_section(r, "The data", NULL);
     report_in_columns(r);
-    TRY(add_overview(r, d));
-    TRY(add_columns(r, d));
-done:
-    return st;
+    add_overview(r, d);
+    add_columns(r, d);
 }
 
 /* ---- settings ------------------------------------------------------------ */
@@ -130,18 +117,17 @@ bool report_reads(const struct consm_model *m, const struct config_row *row)
     return false;
 }
 
-consm_status report_add_settings(struct report *r, const struct consm_model *m)
+void report_add_settings(struct report *r, const struct consm_model *m)
 {
-    consm_status st = CONSM_OK;
     struct config defaults;
-    struct table *t[2] = {NULL, NULL};
     char buffer[32];
     model_defaults(m->def, &defaults);
     report_section(r, "Settings",
                    "The final settings: parameters set to auto show the value that was chosen.");
     report_in_columns(r);
-    TRY(table_new(&t[0], "settings", "Differences from the model's defaults"));
-    TRY(table_new(&t[1], "settings-default", "Defaults of the model"));
+    struct table *const t[2] = {
+        report_new_table(r, "settings", "Differences from the model's defaults"),
+        report_new_table(r, "settings-default", "Defaults of the model")};
     for (int k = 0; k < 2; k++) {
         table_column(t[k], "Parameter", TABLE_LEFT, NULL);
         table_column(t[k], "Value", TABLE_LEFT, NULL);
@@ -156,19 +142,11 @@ consm_status report_add_settings(struct report *r, const struct consm_model *m)
         table_text(t[same], row->name);
         table_text(t[same], value);
     }
-    report_table(r, t[0]);
-    t[0] = NULL;
-    report_table(r, t[1]);
-    t[1] = NULL;
-done:
-    table_free(t[0]);
-    table_free(t[1]);
-    return st;
 }
 
 /* ---- words --------------------------------------------------------------- */
 
-consm_status report_add_glossary(struct report *r)
+void report_add_glossary(struct report *r)
 {
     static const char *const word[][2] = {
         {"accuracy", "share of nodes whose class is predicted correctly"},
@@ -189,10 +167,8 @@ consm_status report_add_glossary(struct report *r)
          "nodes to learn from; nodes for model selection; nodes evaluated once, at the end"},
         {"trust", "probability that both ends of an edge have the same class"},
     };
-    consm_status st = CONSM_OK;
-    struct table *t;
     report_section(r, "Glossary", NULL);
-    TRY(table_new(&t, "glossary", "Terms used in this report"));
+    struct table *t = report_new_table(r, "glossary", "Terms used in this report");
     table_column(t, "Term", TABLE_LEFT, NULL);
     table_column(t, "Meaning", TABLE_PROSE, NULL);
     for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
@@ -200,7 +176,4 @@ consm_status report_add_glossary(struct report *r)
         table_text(t, word[i][0]);
         table_text(t, word[i][1]);
     }
-    report_table(r, t);
-done:
-    return st;
 }

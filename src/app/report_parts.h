@@ -11,16 +11,16 @@ enum consm_role report_role(const struct consm_model *m);
 
 /* report_data.c: date, data, settings, glossary. */
 void report_add_date(struct report *r);
-consm_status report_add_data(struct report *r, const struct dataset *d);
-consm_status report_add_settings(struct report *r, const struct consm_model *m);
-consm_status report_add_glossary(struct report *r);
+void report_add_data(struct report *r, const struct dataset *d);
+void report_add_settings(struct report *r, const struct consm_model *m);
+void report_add_glossary(struct report *r);
 
 /* report_suspects.c: the most probable nodes of the requested class, with reasons, and a picture of
  * the first one. Without such a class it is a picture of the most uncertain node. */
-consm_status report_add_suspects(struct report *r, const struct report_input *in);
+void report_add_suspects(struct report *r, const struct report_input *in);
 
 /* report_changes.c: what changed since the model that training began with; nothing without one. */
-consm_status report_add_changes(struct report *r, const struct report_input *in);
+void report_add_changes(struct report *r, const struct report_input *in);
 
 /* report_trust.c: the section on trust; nothing for a graph without edges. */
 consm_status report_add_trust(struct report *r, const struct report_input *in);
@@ -34,7 +34,7 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
                                    const uint8_t *role);
 
 /* report_candidates.c: ConSM's candidates; nothing if there were none. */
-consm_status report_add_candidates(struct report *r, const struct consm_model *m);
+void report_add_candidates(struct report *r, const struct consm_model *m);
 
 /* The name of the validation metric in figures and tables. */
 const char *report_metric(const struct consm_model *m);

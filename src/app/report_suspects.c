@@ -6,17 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static consm_status add_list(struct report *r, const struct report_input *in,
-                             const struct suspects *s)
+static void add_list(struct report *r, const struct report_input *in, const struct suspects *s)
 {
-    consm_status st = CONSM_OK;
     const struct consm_model *m = in->run->model;
     const struct consm_prediction *p = in->run->prediction;
-    struct table *t;
     char buffer[24], title[200];
     snprintf(title, sizeof title, "The nodes most likely to be %.100s",
              consm_model_class(m, s->class_index, buffer));
-    TRY(table_new(&t, "suspects", title));
+    struct table *t = report_new_table(r, "suspects", title);
     table_column(t, "Node", TABLE_LEFT, NULL);
     table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "Probability", TABLE_RIGHT, "of the class in the title");
@@ -34,22 +31,17 @@ static consm_status add_list(struct report *r, const struct report_input *in,
         if (s->row[i].reasons)
             table_text(t, s->row[i].reasons);
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
 /* Bars of the effects of one list. */
-static consm_status add_effects(struct report *r, const struct consm_explanation *e,
-                                const struct report_input *in, bool features, const char *title)
+static void add_effects(struct report *r, const struct consm_explanation *e,
+                        const struct report_input *in, bool features, const char *title)
 {
     enum { MOST = 8 };
-    consm_status st = CONSM_OK;
     static const char *const series[] = {"effect"};
     char buffer[24], name[MOST][120];
     const char *group[MOST];
     double value[MOST];
-    struct figure *f = NULL;
     int64_t count = features ? e->features : e->neighbours;
     count = count < MOST ? count : MOST;
     for (int64_t i = 0; i < count; i++) {
@@ -63,7 +55,7 @@ static consm_status add_effects(struct report *r, const struct consm_explanation
         value[i] = features ? (double)e->feature_log_odds[i] : (double)e->neighbour_log_odds[i];
     }
     if (count == 0)
-        return CONSM_OK;
+        return;
     struct bar_chart chart = {
         .words = {features ? "why-features" : "why-neighbours", title,
                   features ? "Decrease of the log-odds when the feature is hidden; "
@@ -78,20 +70,16 @@ static consm_status add_effects(struct report *r, const struct consm_explanation
         .groups = (int)count,
         .series_count = 1,
         .value = value};
-    TRY(figure_bar(&f, &chart));
-    report_figure(r, f);
-done:
-    return st;
+    report_bars(r, &chart);
 }
 
-consm_status report_add_suspects(struct report *r, const struct report_input *in)
+void report_add_suspects(struct report *r, const struct report_input *in)
 {
-    consm_status st = CONSM_OK;
     const struct suspects *s = in->suspects;
     const struct consm_model *m = in->run->model;
     char text[400], title[200], id[24], name[24];
     if (!s || s->count == 0 || (s->class_index < 0 && !s->explanation))
-        return CONSM_OK;
+        return;
     if (s->class_index >= 0)
         report_section(r, "Nodes to inspect",
                        "suspects.csv lists the first hundred; consm explain says more about each.");
@@ -100,16 +88,14 @@ consm_status report_add_suspects(struct report *r, const struct report_input *in
                        "Explains the prediction of the most uncertain node; consm explain does the "
                        "same for any node.");
     if (s->class_index >= 0)
-        TRY(add_list(r, in, s));
+        add_list(r, in, s);
     if (s->explanation) {
         snprintf(title, sizeof title,
                  "Why %.60s may be %.60s: ", dataset_node_id(in->data, s->explained, id),
                  consm_model_class(m, s->explanation->label, name));
         snprintf(text, sizeof text, "%s%s", title, "features");
-        TRY(add_effects(r, s->explanation, in, true, text));
+        add_effects(r, s->explanation, in, true, text);
         snprintf(text, sizeof text, "%s%s", title, "neighbours");
-        TRY(add_effects(r, s->explanation, in, false, text));
+        add_effects(r, s->explanation, in, false, text);
     }
-done:
-    return st;
 }

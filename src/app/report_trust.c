@@ -38,15 +38,13 @@ done:
     return st;
 }
 
-static consm_status add_histogram(struct report *r, const struct consm_edge_scores *s)
+static void add_histogram(struct report *r, const struct consm_edge_scores *s)
 {
-    consm_status st = CONSM_OK;
     static const char *const series[] = {"kept", "dropped"};
     static const char *const bin[BINS] = {"0.0", "0.1", "0.2", "0.3", "0.4",
                                           "0.5", "0.6", "0.7", "0.8", "0.9"};
     static const int style[] = {FIGURE_TRUSTED, FIGURE_DISTRUSTED};
     double count[BINS * 2] = {0};
-    struct figure *f = NULL;
     for (int64_t e = 0; e < s->edges; e++) {
         int at = (int)((double)s->score[e] * BINS);
         at = at < 0 ? 0 : at >= BINS ? BINS - 1 : at;
@@ -64,10 +62,7 @@ static consm_status add_histogram(struct report *r, const struct consm_edge_scor
         .value = count,
         .style = style,
     };
-    TRY(figure_bar(&f, &chart));
-    report_figure(r, f);
-done:
-    return st;
+    report_bars(r, &chart);
 }
 
 /* ---- the edges at both ends ---------------------------------------------- */
@@ -99,13 +94,11 @@ static void add_edge(struct table *t, const struct report_input *in, int64_t e)
     table_number(t, (double)s->score[e], 4);
 }
 
-static consm_status add_list(struct report *r, const struct report_input *in,
-                             const struct listed *list, int64_t count, bool least)
+static void add_list(struct report *r, const struct report_input *in, const struct listed *list,
+                     int64_t count, bool least)
 {
-    consm_status st = CONSM_OK;
-    struct table *t;
-    TRY(table_new(&t, least ? "least" : "most",
-                  least ? "The least trusted edges" : "The most trusted edges"));
+    struct table *t = report_new_table(
+        r, least ? "least" : "most", least ? "The least trusted edges" : "The most trusted edges");
     table_column(t, "From", TABLE_LEFT, NULL);
     table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "To", TABLE_LEFT, NULL);
@@ -113,9 +106,6 @@ static consm_status add_list(struct report *r, const struct report_input *in,
     table_column(t, "Trust", TABLE_RIGHT, NULL);
     for (int64_t i = 0; i < LISTED && i < count; i++)
         add_edge(t, in, list[least ? count - 1 - i : i].edge);
-    report_table(r, t);
-done:
-    return st;
 }
 
 static consm_status add_ends(struct report *r, const struct report_input *in)
@@ -127,8 +117,8 @@ static consm_status add_ends(struct report *r, const struct report_input *in)
     for (int64_t e = 0; e < count; e++)
         list[e] = (struct listed){in->scores->score[e], e};
     qsort(list, (size_t)count, sizeof *list, more_first);
-    TRY(add_list(r, in, list, count, true));
-    TRY(add_list(r, in, list, count, false));
+    add_list(r, in, list, count, true);
+    add_list(r, in, list, count, false);
 done:
     mem_free(list);
     return st;
@@ -150,7 +140,7 @@ static const float *weights_of(const struct consm_model *m)
     return NULL;
 }
 
-static consm_status add_witnesses(struct report *r, const float *weight)
+static void add_witnesses(struct report *r, const float *weight)
 {
     static const char *const words[WITNESSES] = {
         "subgraphs match (ConSM's coefficient)",
@@ -164,9 +154,7 @@ static consm_status add_witnesses(struct report *r, const float *weight)
         "an end is a training node",
         "predictions agree at a training node",
     };
-    consm_status st = CONSM_OK;
-    struct table *t;
-    TRY(table_new(&t, "witnesses", "Evidence for an edge and its weight"));
+    struct table *t = report_new_table(r, "witnesses", "Evidence for an edge and its weight");
     table_column(t, "Evidence", TABLE_LEFT, NULL);
     table_column(t, "Weight", TABLE_RIGHT, "in the log-odds; fitted on edges with known labels");
     table_column(t, "Direction", TABLE_LEFT, NULL);
@@ -177,9 +165,6 @@ static consm_status add_witnesses(struct report *r, const float *weight)
         table_number(t, by, 3);
         table_text(t, by > 0.05 ? "for the edge" : by < -0.05 ? "against it" : "little effect");
     }
-    report_table(r, t);
-done:
-    return st;
 }
 
 consm_status report_add_trust(struct report *r, const struct report_input *in)
@@ -203,9 +188,9 @@ consm_status report_add_trust(struct report *r, const struct report_input *in)
                : "For this model, trust is the agreement between the predictions of both ends.");
     report_section(r, "Trust", text);
     report_in_columns(r);
-    TRY(add_histogram(r, s));
+    add_histogram(r, s);
     if (weight)
-        TRY(add_witnesses(r, weight));
+        add_witnesses(r, weight);
     TRY(add_ends(r, in));
 done:
     return st;

@@ -218,7 +218,7 @@ static void add_again(struct text *out, const struct report *r)
 consm_status report_to_html(struct text *out, const struct report *r)
 {
     consm_status st = CONSM_OK;
-    TRY(r->status);
+    TRY(report_status(r));
     add_head(out, r);
     add_contents(out, r);
     text_add(out, "<main>\n");

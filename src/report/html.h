@@ -29,6 +29,13 @@ void report_section(struct report *r, const char *title, const char *intro);
 /* Puts the section's figures and tables, all narrow, in two columns if the screen is wide enough.
  */
 void report_in_columns(struct report *r);
+/* A new table for the caller to fill; NULL, which may be filled too, if the report has a fault. */
+struct table *report_new_table(struct report *r, const char *name, const char *caption);
+void report_lines(struct report *r, const struct line_chart *chart);
+void report_bars(struct report *r, const struct bar_chart *chart);
+void report_heat(struct report *r, const struct heat_map *map);
+void report_reliability(struct report *r, const struct reliability_chart *chart);
+/* Adds one that exists. */
 void report_table(struct report *r, struct table *t);   /* takes ownership, also on failure */
 void report_figure(struct report *r, struct figure *f); /* the same */
 

@@ -60,6 +60,9 @@ void report_free(struct report *r)
 
 consm_status report_status(const struct report *r)
 {
+    for (size_t i = 0; r->status >= 0 && i < r->items; i++)
+        if (r->item[i].table && r->item[i].table->status < 0)
+            return r->item[i].table->status;
     return r->status;
 }
 
@@ -173,6 +176,15 @@ void report_table(struct report *r, struct table *t)
     make_unique(r, &t->name);
 }
 
+struct table *report_new_table(struct report *r, const char *name, const char *caption)
+{
+    struct table *t = NULL;
+    if (r->status >= 0)
+        r->status = table_new(&t, name, caption);
+    report_table(r, t);
+    return r->status < 0 ? NULL : t;
+}
+
 void report_figure(struct report *r, struct figure *f)
 {
     struct report_item *item = f ? add_item(r, ITEM_FIGURE) : NULL;
@@ -182,6 +194,42 @@ void report_figure(struct report *r, struct figure *f)
     }
     item->figure = f;
     make_unique(r, &f->name);
+}
+
+/* Adds a figure, or the failure to make it. */
+static void add_made(struct report *r, struct figure *f, consm_status made)
+{
+    if (r->status >= 0 && made < 0)
+        r->status = made;
+    report_figure(r, f);
+}
+
+void report_lines(struct report *r, const struct line_chart *chart)
+{
+    struct figure *f;
+    consm_status st = figure_line(&f, chart);
+    add_made(r, f, st);
+}
+
+void report_bars(struct report *r, const struct bar_chart *chart)
+{
+    struct figure *f;
+    consm_status st = figure_bar(&f, chart);
+    add_made(r, f, st);
+}
+
+void report_heat(struct report *r, const struct heat_map *map)
+{
+    struct figure *f;
+    consm_status st = figure_heat(&f, map);
+    add_made(r, f, st);
+}
+
+void report_reliability(struct report *r, const struct reliability_chart *chart)
+{
+    struct figure *f;
+    consm_status st = figure_reliability(&f, chart);
+    add_made(r, f, st);
 }
 
 void report_graph(struct report *r, const struct graph_view *g)
@@ -240,7 +288,7 @@ consm_status report_write_files(const struct report *r, const char *folder)
 {
     consm_status st = CONSM_OK;
     struct text content = {0};
-    TRY(r->status);
+    TRY(report_status(r));
     TRY(file_make_folders(folder));
     for (size_t i = 0; i < r->items; i++) {
         if (r->item[i].table)

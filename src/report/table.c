@@ -70,17 +70,19 @@ const char *table_name(const struct table *t)
 
 void table_column(struct table *t, const char *name, enum table_align align, const char *about)
 {
-    if (t->status >= 0 && t->rows > 0)
+    if (t && t->status >= 0 && t->rows > 0)
         t->status = status_fail(CONSM_EINVAL, "table %s: column %s was added after the first row",
                                 t->name, name);
-    if (t->status < 0 || (t->status = GROW(t->column, t->columns, t->columns_capacity, 1)) < 0)
+    if (!t || t->status < 0 ||
+        (t->status = GROW(t->column, t->columns, t->columns_capacity, 1)) < 0)
         return;
     t->column[t->columns++] = (struct table_column){copy(t, name), copy(t, about), align};
 }
 
 void table_row(struct table *t)
 {
-    if (t->status < 0 || (t->status = GROW(t->cell, t->cells, t->cells_capacity, t->columns)) < 0)
+    if (!t || t->status < 0 ||
+        (t->status = GROW(t->cell, t->cells, t->cells_capacity, t->columns)) < 0)
         return;
     for (size_t i = 0; i < t->columns; i++)
         t->cell[t->cells++] = (struct table_cell){.value = NAN, .note = -1, .empty = true};
@@ -91,10 +93,10 @@ void table_row(struct table *t)
 /* The next cell of the row; NULL after a failure. */
 static struct table_cell *next_cell(struct table *t)
 {
-    if (t->status >= 0 && (t->rows == 0 || t->next >= t->columns))
+    if (t && t->status >= 0 && (t->rows == 0 || t->next >= t->columns))
         t->status = status_fail(CONSM_EINVAL, "table %s: row %lld has more than %zu cells", t->name,
                                 (long long)t->rows, t->columns);
-    if (t->status < 0)
+    if (!t || t->status < 0)
         return NULL;
     struct table_cell *cell = &t->cell[(size_t)(t->rows - 1) * t->columns + t->next++];
     cell->empty = false;
@@ -103,7 +105,7 @@ static struct table_cell *next_cell(struct table *t)
 
 static struct table_cell *last_cell(struct table *t)
 {
-    if (t->status < 0 || t->rows == 0 || t->next == 0)
+    if (!t || t->status < 0 || t->rows == 0 || t->next == 0)
         return NULL;
     return &t->cell[(size_t)(t->rows - 1) * t->columns + t->next - 1];
 }
@@ -181,7 +183,8 @@ void table_note(struct table *t, const char *note)
 
 void table_remark(struct table *t, const char *remark)
 {
-    if (t->status < 0 || (t->status = GROW(t->remark, t->remarks, t->remarks_capacity, 1)) < 0)
+    if (!t || t->status < 0 ||
+        (t->status = GROW(t->remark, t->remarks, t->remarks_capacity, 1)) < 0)
         return;
     char *words = copy(t, remark);
     if (words)

@@ -4,7 +4,7 @@
 
 /*
  * Filling reports no errors: the first fault (memory, too many cells in a row) is stored, and every
- * writer returns it.
+ * writer returns it. Filling NULL does nothing (report_new_table).
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
