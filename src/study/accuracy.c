@@ -136,23 +136,17 @@ static consm_status add_split(struct report *r, const struct study_view *v, bool
     const char *split = v->options->split;
     struct view_words name, caption;
     struct grid g = {0};
-    struct table *t = NULL;
-    struct figure *f = NULL;
     TRY(grid_fill(&g, v, v->options->dataset, v->options->datasets, accuracy_run,
                   first ? GRID_PROFILES : GRID_MODELS, GRID_ACCURACY));
     view_printf(&caption, "Test accuracy (%%), split “%s”", split);
-    TRY(grid_table(&t, &g, first ? "accuracy" : view_printf(&name, "accuracy-%s", split),
-                   caption.text));
-    report_table(r, t);
+    grid_table(r, &g, first ? "accuracy" : view_printf(&name, "accuracy-%s", split), caption.text);
     view_printf(&caption, "Test accuracy of all methods, split “%s”", split);
-    TRY(grid_bars(&f, &g, first ? "accuracy-bars" : view_printf(&name, "accuracy-%s-bars", split),
+    TRY(grid_bars(r, &g, first ? "accuracy-bars" : view_printf(&name, "accuracy-%s-bars", split),
                   caption.text));
-    report_figure(r, f);
     view_printf(&caption, "Confidence intervals and tests of the accuracies, split “%s”", split);
-    TRY(grid_details(&t, &g,
-                     first ? "accuracy-details" : view_printf(&name, "accuracy-%s-details", split),
-                     caption.text));
-    report_table(r, t);
+    grid_details(r, &g,
+                 first ? "accuracy-details" : view_printf(&name, "accuracy-%s-details", split),
+                 caption.text);
     if (first) {
         grid_summary(r, &g);
         add_claims(r, &g);
@@ -171,7 +165,6 @@ static consm_status add_auc(struct report *r, const struct study_view *v, bool f
     struct study_run run;
     struct study_cell cell;
     struct grid g = {0};
-    struct table *t = NULL;
     int sets = 0;
     for (int i = 0; i < v->options->datasets * v->options->models; i++) {
         const char *dataset = v->options->dataset[i / v->options->models];
@@ -185,9 +178,8 @@ static consm_status add_auc(struct report *r, const struct study_view *v, bool f
         return CONSM_OK;
     TRY(grid_fill(&g, v, set, sets, accuracy_run, GRID_MODELS, GRID_AUC));
     view_printf(&caption, "ROC-AUC (× 100) on the test nodes, split “%s”", split);
-    TRY(grid_table(&t, &g, first ? "accuracy-auc" : view_printf(&name, "accuracy-auc-%s", split),
-                   caption.text));
-    report_table(r, t);
+    grid_table(r, &g, first ? "accuracy-auc" : view_printf(&name, "accuracy-auc-%s", split),
+               caption.text);
 done:
     grid_free(&g);
     return st;
@@ -199,17 +191,14 @@ static consm_status add_ensembles(struct report *r, const struct study_view *v)
     consm_status st = CONSM_OK;
     struct view_words caption;
     struct grid g = {0};
-    struct table *t = NULL;
     TRY(grid_fill(&g, v, v->options->dataset, v->options->datasets, accuracy_run, GRID_ENSEMBLES,
                   GRID_ACCURACY));
     view_printf(&caption, "Test accuracy (%%) of ensembles of %d runs, split “%s”",
                 (int)v->options->ensemble, v->options->split);
-    TRY(grid_table(&t, &g, "accuracy-ensembles", caption.text));
-    report_table(r, t);
+    grid_table(r, &g, "accuracy-ensembles", caption.text);
     view_printf(&caption, "Confidence intervals and tests of the ensembles, split “%s”",
                 v->options->split);
-    TRY(grid_details(&t, &g, "accuracy-ensembles-details", caption.text));
-    report_table(r, t);
+    grid_details(r, &g, "accuracy-ensembles-details", caption.text);
 done:
     grid_free(&g);
     return st;

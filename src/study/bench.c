@@ -121,22 +121,12 @@ done:
     return st;
 }
 
-/* Returns the table; nothing if making it failed. */
-static consm_status hand_over(struct table **out, struct table *t, consm_status st)
-{
-    *out = st < 0 ? NULL : t;
-    if (st < 0)
-        table_free(t);
-    return st;
-}
-
 /* The parameters that the search chose, if they differ from the model's defaults. */
-static consm_status chosen_table(struct table **out, const struct study_view *v)
+static consm_status add_chosen(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    struct table *t = NULL;
-    TRY(table_new(&t, "search", "Configurations chosen by the search"));
+    struct table *t = report_new_table(r, "search", "Configurations chosen by the search");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Validation", TABLE_RIGHT,
@@ -167,17 +157,16 @@ static consm_status chosen_table(struct table **out, const struct study_view *v)
             text_free(&differ);
         }
 done:
-    return hand_over(out, t, st);
+    return st;
 }
 
 /* F1, AUC and calibration of the trust scores, a line per set and model. */
-static consm_status edge_table(struct table **out, const struct study_view *v)
+static consm_status add_edges(struct report *r, const struct study_view *v)
 {
     static const char *const figure[] = {"f1", "auc_test", "ece"};
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    struct table *t = NULL;
-    TRY(table_new(&t, "bench-edges", "Trust in edges"));
+    struct table *t = report_new_table(r, "bench-edges", "Trust in edges");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Chance", TABLE_RIGHT,
@@ -217,7 +206,7 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
            "kinds of evidence, including subgraph matching; for other models trust is the "
            "agreement of the two predictions. Both are fitted on the same validation edges.");
 done:
-    return hand_over(out, t, st);
+    return st;
 }
 
 static consm_status bench_render(struct report *r, const struct study_view *v)
@@ -226,8 +215,6 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
     const struct study_options *o = v->options;
     struct view_words words;
     struct grid g = {0};
-    struct table *t = NULL;
-    struct figure *f = NULL;
     TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run, GRID_MODELS, GRID_ACCURACY));
     if (o->search > 0)
         view_printf(
@@ -240,18 +227,12 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
                     "Split “%s”, %d seed%s, default parameters unless the command says otherwise.",
                     o->split, (int)o->seeds, o->seeds == 1 ? "" : "s");
     report_section(r, "Benchmark", words.text);
-    TRY(grid_table(&t, &g, "bench", "Test accuracy (%)"));
-    report_table(r, t);
-    TRY(grid_bars(&f, &g, "bench-bars", "Test accuracy"));
-    report_figure(r, f);
-    TRY(edge_table(&t, v));
-    report_table(r, t);
-    if (o->search > 0) {
-        TRY(chosen_table(&t, v));
-        report_table(r, t);
-    }
-    TRY(grid_details(&t, &g, "bench-details", "Confidence intervals and tests of the accuracies"));
-    report_table(r, t);
+    grid_table(r, &g, "bench", "Test accuracy (%)");
+    TRY(grid_bars(r, &g, "bench-bars", "Test accuracy"));
+    TRY(add_edges(r, v));
+    if (o->search > 0)
+        TRY(add_chosen(r, v));
+    grid_details(r, &g, "bench-details", "Confidence intervals and tests of the accuracies");
     grid_summary(r, &g);
 done:
     grid_free(&g);

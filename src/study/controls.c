@@ -248,24 +248,17 @@ done:
 
 static void add_accuracy(struct table *t, const struct study_cell *cell)
 {
-    struct view_words words;
-    if (cell->n == 0) {
-        table_empty(t);
-        return;
-    }
-    table_mean(t, 100 * cell->mean, 100 * cell->std, 1);
-    if (cell->n < cell->seeds)
-        table_note(t, view_printf(&words, "only %d of %d runs", (int)cell->n, (int)cell->seeds));
+    view_mean(t, cell, 100, 1);
+    view_note_missing(t, cell);
 }
 
 static consm_status add_means(struct report *r, const struct study_view *v, const struct duel *duel)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    struct table *t = NULL;
     char text[200], title[96];
-    TRY(table_new(&t, "accuracy-controls",
-                  "Test accuracy (%) of ConSM and of other losses on its backbone"));
+    struct table *t = report_new_table(
+        r, "accuracy-controls", "Test accuracy (%) of ConSM and of other losses on its backbone");
     table_column(t, "Loss", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++)
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
@@ -294,20 +287,16 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
         "one "
         "run is compared with one run. The last row has three runs per seed, one for each λ, and "
         "takes the one with the best validation score for each seed.");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 
-static consm_status add_tests(struct report *r, const struct study_view *v, const struct duel *duel)
+static void add_tests(struct report *r, const struct study_view *v, const struct duel *duel)
 {
-    consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    struct table *t = NULL;
     char title[96];
-    TRY(table_new(&t, "accuracy-controls-tests", "ConSM and its controls, paired by seed"));
+    struct table *t =
+        report_new_table(r, "accuracy-controls-tests", "ConSM and its controls, paired by seed");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Control", TABLE_LEFT, NULL);
     table_column(t, "Pairs", TABLE_RIGHT, NULL);
@@ -331,11 +320,6 @@ static consm_status add_tests(struct report *r, const struct study_view *v, cons
             table_number(t, duel[s].p[c], 3);
             table_text(t, verdict(&duel[s], c));
         }
-    report_table(r, t);
-    t = NULL;
-done:
-    table_free(t);
-    return st;
 }
 
 static void add_sentence(struct report *r, const struct study_options *o, const struct duel *duel,
@@ -368,7 +352,7 @@ consm_status controls_render(struct report *r, const struct study_view *v)
     for (int s = 0; s < o->datasets; s++)
         TRY(duel_fill(&duel[s], v, o->dataset[s]));
     TRY(add_means(r, v, duel));
-    TRY(add_tests(r, v, duel));
+    add_tests(r, v, duel);
     add_sentence(r, o, duel, CONTROL_NONE, "itself without the propagation loss (λ = 0)");
     add_sentence(r, o, duel, CONTROL_GAM, "GAM on the same backbone");
     add_sentence(r, o, duel, CONTROL_GAM_THRICE, "the best of three GAM runs");

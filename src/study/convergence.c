@@ -109,7 +109,6 @@ static consm_status add_curve(struct report *r, const struct study_view *v, cons
     consm_status st = CONSM_OK;
     struct study_run run, plain;
     struct study_cell cell;
-    struct figure *f = NULL;
     struct view_words name, head, caption;
     char title[96];
     TRY(curve_run(&run, v->options, dataset, false));
@@ -130,8 +129,7 @@ static consm_status add_curve(struct report *r, const struct study_view *v, cons
     struct line_chart chart = {.words = {name.text, head.text, caption.text, NULL},
                                .x = {.label = "Round"},
                                .y = {.label = "Accuracy", .unit = "%"}};
-    TRY(lines_figure(&f, &chart, line, LINES));
-    report_figure(r, f);
+    lines_figure(r, &chart, line, LINES);
     if (paper_set(dataset))
         TRY(add_claim(r, v, title, &run, &plain));
 done:

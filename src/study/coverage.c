@@ -1,6 +1,7 @@
 /* Prediction sets: whether they hold the truth as often as requested, and how many classes that
  * takes, with and without the neighbours' scores. */
 #include "study/grid.h"
+#include "study/lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,13 +80,12 @@ static consm_status add_table(struct report *r, const struct study_view *v, cons
     bool size = strcmp(figure, "size") == 0;
     struct row row[MODELS * WAYS];
     struct study_cell cell;
-    struct table *t = NULL;
     char title[96];
     int rows = rows_of(row, o);
-    TRY(table_new(
-        &t, size ? "coverage-size" : "coverage-covered",
+    struct table *t = report_new_table(
+        r, size ? "coverage-size" : "coverage-covered",
         size ? "Size of prediction sets (classes per set) at coverage 0.9, test nodes"
-             : "Share of test nodes whose prediction set contains their class, at coverage 0.9"));
+             : "Share of test nodes whose prediction set contains their class, at coverage 0.9");
     table_column(t, "Sets", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++)
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
@@ -94,11 +94,7 @@ static consm_status add_table(struct report *r, const struct study_view *v, cons
         table_text(t, row[k].title);
         for (int s = 0; s < o->datasets; s++) {
             TRY(cover_cell(&cell, v, o->dataset[s], &row[k], figure, SHOWN));
-            if (cell.n == 0) {
-                table_empty(t);
-                continue;
-            }
-            table_mean(t, cell.mean, cell.std, size ? 2 : 3);
+            view_mean(t, &cell, 1, size ? 2 : 3);
             if (!size && cell.n > 1 && cell.interval.high < SHOWN / 100.0)
                 table_mark(t, TABLE_DIFFERS);
         }
@@ -106,10 +102,7 @@ static consm_status add_table(struct report *r, const struct study_view *v, cons
     table_remark(t, size ? "Smaller is better, if the coverage is reached."
                          : "Marked: the 95 % interval of the mean lies below the target. Values "
                            "above the target are fine: sets are never empty.");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 
@@ -120,10 +113,9 @@ static consm_status add_details(struct report *r, const struct study_view *v)
     const struct study_options *o = v->options;
     struct row row[MODELS * WAYS];
     struct study_cell cell;
-    struct table *t = NULL;
     char title[96];
     int rows = rows_of(row, o), count = (int)(sizeof levels / sizeof *levels);
-    TRY(table_new(&t, "coverage-details", "Prediction sets at three coverages"));
+    struct table *t = report_new_table(r, "coverage-details", "Prediction sets at three coverages");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Sets", TABLE_LEFT, NULL);
     table_column(t, "Target", TABLE_RIGHT, NULL);
@@ -145,10 +137,7 @@ static consm_status add_details(struct report *r, const struct study_view *v)
             table_number(t, cell.mean, k == 1 ? 2 : 3);
         }
     }
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 
@@ -157,42 +146,29 @@ static consm_status add_bars(struct report *r, const struct study_view *v)
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     struct row row[MODELS * WAYS];
-    struct study_cell cell;
-    struct figure *f = NULL;
+    struct study_cell *cell = NULL; /* (datasets, rows) */
     const char *series[MODELS * WAYS], *group[STUDY_MOST];
     char title[STUDY_MOST][96];
     int rows = rows_of(row, o), count = rows * o->datasets;
-    double *value[3] = {NULL, NULL, NULL}; /* mean, low, high */
-    for (int k = 0; k < 3; k++)
-        TRY(NEW(value[k], count));
-    for (int i = 0; i < count; i++) {
-        TRY(cover_cell(&cell, v, o->dataset[i / rows], &row[i % rows], "size", SHOWN));
-        value[0][i] = cell.mean;
-        value[1][i] = cell.n < 2 ? (double)NAN : fmax(0, cell.interval.low);
-        value[2][i] = cell.n < 2 ? (double)NAN : cell.interval.high;
-    }
+    TRY(NEW(cell, count));
+    for (int i = 0; i < count; i++)
+        TRY(cover_cell(&cell[i], v, o->dataset[i / rows], &row[i % rows], "size", SHOWN));
     for (int k = 0; k < rows; k++)
         series[k] = row[k].title;
     for (int s = 0; s < o->datasets; s++)
         group[s] = view_dataset_title(o->dataset[s], title[s]);
     struct bar_chart chart = {
         .words = {"coverage-size-bars", "Size of prediction sets",
-                  "Classes per set at coverage 0.9, test nodes; random splits.",
-                  "95 % confidence interval of the mean over the seeds (Student's t)"},
+                  "Classes per set at coverage 0.9, test nodes; random splits.", NULL},
         .y = {.label = "Classes per set", .from_zero = true},
         .group_label = "Dataset",
         .group = group,
         .series = series,
         .groups = o->datasets,
-        .series_count = rows,
-        .value = value[0],
-        .low = value[1],
-        .high = value[2]};
-    TRY(figure_bar(&f, &chart));
-    report_figure(r, f);
+        .series_count = rows};
+    TRY(bars_figure(r, &chart, cell, 1, INFINITY));
 done:
-    for (int k = 0; k < 3; k++)
-        mem_free(value[k]);
+    mem_free(cell);
     return st;
 }
 

@@ -102,13 +102,12 @@ static void add_columns(struct table *t)
 static consm_status datasets_render(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
-    struct table *t = NULL;
     struct view_words words;
     const json_t *record;
     int differ = 0, known = 0;
     report_section(r, "Datasets (Tables 1 and 2)",
                    "Statistics of the files, with the paper's numbers in brackets.");
-    TRY(table_new(&t, "datasets", "The datasets"));
+    struct table *t = report_new_table(r, "datasets", "The datasets");
     add_columns(t);
     for (int s = 0; s < v->options->datasets; s++) {
         struct study_run run = facts_run(v->options, v->options->dataset[s]);
@@ -129,8 +128,6 @@ static consm_status datasets_render(struct report *r, const struct study_view *v
     table_remark(
         t,
         "Copies have the same in- and out-neighbours and the same label (Platonov et al. 2023).");
-    report_table(r, t);
-    t = NULL;
     if (known)
         report_claim(
             r, "Tables 1 and 2 describe the data.", differ == 0,
@@ -140,7 +137,6 @@ static consm_status datasets_render(struct report *r, const struct study_view *v
                          differ)
                    : "All numbers agree.");
 done:
-    table_free(t);
     return st;
 }
 

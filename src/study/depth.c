@@ -139,7 +139,6 @@ static consm_status add_dataset(struct report *r, const struct study_view *v, co
     int count = depths(&layers, o), used = 0;
     struct study_run run;
     struct study_cell cell;
-    struct figure *f = NULL;
     struct view_words name, head;
     char title[96];
     view_dataset_title(dataset, title);
@@ -160,10 +159,7 @@ static consm_status add_dataset(struct report *r, const struct study_view *v, co
                 d->layers[d->count] = layers[k];
                 d->cell[d->count++] = cell;
             }
-            if (cell.n > 0)
-                table_mean(t, 100 * cell.mean, 100 * cell.std, 1);
-            else
-                table_empty(t);
+            view_mean(t, &cell, 100, 1);
         }
         used++;
     }
@@ -172,8 +168,7 @@ static consm_status add_dataset(struct report *r, const struct study_view *v, co
     struct line_chart chart = {.words = {name.text, head.text, "ConSM with a GCN backbone.", NULL},
                                .x = {.label = "Layers", .log = true, .tick = tick, .ticks = 5},
                                .y = {.label = "Test accuracy", .unit = "%"}};
-    TRY(lines_figure(&f, &chart, line, used));
-    report_figure(r, f);
+    lines_figure(r, &chart, line, used);
     if (paper_set(dataset))
         TRY(add_claims(r, title, &found[0], &found[2]));
 done:

@@ -148,8 +148,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     const struct study_options *o = v->options;
     struct judge row[EDGES_ROWS];
     struct study_cell *cell = NULL; /* (datasets, rows) */
-    struct table *t = NULL;
-    double *p = NULL; /* likewise */
+    double *p = NULL;               /* likewise */
     struct view_words name, caption;
     int best[STUDY_MOST] = {0};
     int rows = measure->witnesses ? witness_rows(row, o, strcmp(measure->figure, "auc_test") == 0)
@@ -161,7 +160,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     view_printf(&caption, "%s, split “%s”", measure->caption, o->split);
     TRY(ZNEW(cell, o->datasets * rows));
     TRY(NEW(p, o->datasets * rows));
-    TRY(table_new(&t, name.text, caption.text));
+    struct table *t = report_new_table(r, name.text, caption.text);
     table_column(t, "Scores", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++) {
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
@@ -176,11 +175,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
         table_text(t, row[k].title);
         for (int s = 0; s < o->datasets; s++) {
             const struct study_cell *c = &cell[s * rows + k];
-            if (c->n == 0) {
-                table_empty(t);
-                continue;
-            }
-            table_mean(t, c->mean, c->std, 3);
+            view_mean(t, c, 1, 3);
             table_mark(t, view_standing(&cell[s * rows], &p[s * rows], rows, best[s], k));
         }
     }
@@ -190,10 +185,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
                  "the opposite."
                : "Agreement: Σ p_ik p_jk of the predicted probabilities. Like coefficients, it is "
                  "calibrated by a logistic fit on the validation edges that trust is fitted on.");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     mem_free(cell);
     mem_free(p);
     return st;

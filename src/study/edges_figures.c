@@ -1,5 +1,6 @@
 /* Bars of edge F1, and the calibration of ConSM's scores. */
 #include "study/edges.h"
+#include "study/lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,24 +12,18 @@ consm_status edges_bars(struct report *r, const struct study_view *v)
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     struct judge row[EDGES_ROWS];
-    struct study_cell cell;
-    struct figure *f = NULL;
+    struct study_cell *cell = NULL, by_chance; /* (datasets, rows) */
     int rows = edges_rows(row, o, false), count = rows * o->datasets;
     const char *series[EDGES_ROWS], *group[STUDY_MOST];
     char title[STUDY_MOST][96];
-    double *value[4] = {NULL, NULL, NULL, NULL}; /* mean, low, high, chance */
-    for (int k = 0; k < 4; k++)
-        TRY(NEW(value[k], count));
+    double *chance = NULL; /* likewise */
+    TRY(NEW(cell, count));
+    TRY(NEW(chance, count));
     for (int i = 0; i < count; i++) {
         const char *dataset = o->dataset[i / rows];
-        TRY(edges_cell(&cell, v, &row[i % rows], dataset, "f1"));
-        value[0][i] = cell.mean;
-        value[1][i] = fmax(0, cell.interval.low);
-        value[2][i] = fmin(1, cell.interval.high);
-        if (cell.n < 2)
-            value[1][i] = value[2][i] = (double)NAN;
-        TRY(edges_cell(&cell, v, &row[i % rows], dataset, "chance"));
-        value[3][i] = cell.mean;
+        TRY(edges_cell(&cell[i], v, &row[i % rows], dataset, "f1"));
+        TRY(edges_cell(&by_chance, v, &row[i % rows], dataset, "chance"));
+        chance[i] = by_chance.mean;
     }
     for (int k = 0; k < rows; k++)
         series[k] = row[k].title;
@@ -36,24 +31,19 @@ consm_status edges_bars(struct report *r, const struct study_view *v)
         group[s] = view_dataset_title(o->dataset[s], title[s]);
     struct bar_chart chart = {
         .words = {"edges-f1-bars", "Edge F1 of all methods",
-                  "F1 of the top k edges, k = ⌊hE⌋, the number of edges within a class.",
-                  "95 % confidence interval of the mean over the seeds (Student's t)"},
+                  "F1 of the top k edges, k = ⌊hE⌋, the number of edges within a class.", NULL},
         .y = {.label = "Edge F1", .from_zero = true},
         .group_label = "Dataset",
         .group = group,
         .series = series,
         .groups = o->datasets,
         .series_count = rows,
-        .value = value[0],
-        .low = value[1],
-        .high = value[2],
-        .reference = value[3],
+        .reference = chance,
         .reference_name = "chance"};
-    TRY(figure_bar(&f, &chart));
-    report_figure(r, f);
+    TRY(bars_figure(r, &chart, cell, 1, 1));
 done:
-    for (int k = 0; k < 4; k++)
-        mem_free(value[k]);
+    mem_free(cell);
+    mem_free(chance);
     return st;
 }
 
@@ -105,7 +95,6 @@ consm_status edges_reliability(struct report *r, const struct study_view *v, con
     struct stats_reliability *bins = NULL;
     const char *series[EDGES_ROWS];
     struct view_words name, head;
-    struct figure *f = NULL;
     char title[96];
     int rows = edges_rows(row, v->options, true), shown = 0;
     TRY(ZNEW(bins, rows));
@@ -127,8 +116,7 @@ consm_status edges_reliability(struct report *r, const struct study_view *v, con
                                       .bins = bins,
                                       .series_count = shown};
     if (shown > 0) {
-        TRY(figure_reliability(&f, &chart));
-        report_figure(r, f);
+        report_reliability(r, &chart);
     }
 done:
     mem_free(bins);

@@ -1,5 +1,6 @@
 /* Fills the grid and makes tables and bars from it. */
 #include "study/grid.h"
+#include "study/lines.h"
 
 #include "study/paper.h"
 #include <math.h>
@@ -108,15 +109,11 @@ static bool far_from_paper(const struct grid *g, int s, int m)
     return fabs(100 * c->mean - paper) > fmax(2, 3 * sqrt(spread * spread + std * std));
 }
 
-consm_status grid_table(struct table **out, const struct grid *g, const char *name,
-                        const char *caption)
+void grid_table(struct report *r, const struct grid *g, const char *name, const char *caption)
 {
-    consm_status st = CONSM_OK;
     struct view_words words;
-    struct table *t;
+    struct table *t = report_new_table(r, name, caption);
     bool bracket = false;
-    TRY(table_new(&t, name, caption));
-    *out = t;
     table_column(t, "Model", TABLE_LEFT, NULL);
     for (int s = 0; s < g->sets; s++)
         table_column(t, g->title[s], TABLE_RIGHT,
@@ -129,21 +126,16 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
         for (int s = 0; s < g->sets; s++) {
             const struct study_cell *c = grid_cell(g, s, m);
             double paper = grid_paper(g, s, m);
-            if (c->n == 0) {
-                table_empty(t);
-                continue;
-            }
-            table_mean(t, 100 * c->mean, 100 * c->std, 1);
+            view_mean(t, c, 100, 1);
             table_mark(t, view_standing(grid_cell(g, s, 0), &g->p[s * g->models], g->models,
                                         g->best[s], m));
-            if (!isnan(paper)) {
+            if (!isnan(paper) && c->n > 0) {
                 bracket = true;
                 table_reference(t, paper);
                 if (far_from_paper(g, s, m))
                     table_mark(t, TABLE_DIFFERS);
             }
-            if (c->n < c->seeds)
-                table_note(t, view_printf(&words, "only %d of %d runs", (int)c->n, (int)c->seeds));
+            view_note_missing(t, c);
         }
     }
     table_remark(t, strcmp(g->figure, GRID_AUC) == 0
@@ -157,17 +149,11 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
                           "the same seeds, Holm-corrected within a dataset.");
     if (bracket)
         table_remark(t, "In brackets: the result of Choi et al., CIKM 2022.");
-done:
-    return st;
 }
 
-consm_status grid_details(struct table **out, const struct grid *g, const char *name,
-                          const char *caption)
+void grid_details(struct report *r, const struct grid *g, const char *name, const char *caption)
 {
-    consm_status st = CONSM_OK;
-    struct table *t;
-    TRY(table_new(&t, name, caption));
-    *out = t;
+    struct table *t = report_new_table(r, name, caption);
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Runs", TABLE_RIGHT, NULL);
@@ -193,50 +179,34 @@ consm_status grid_details(struct table **out, const struct grid *g, const char *
             table_number(t, 100 * (c->mean - grid_cell(g, s, g->best[s])->mean), 2);
             table_number(t, g->p[s * g->models + m], 3);
         }
-done:
-    return st;
 }
 
-consm_status grid_bars(struct figure **out, const struct grid *g, const char *name,
-                       const char *title)
+consm_status grid_bars(struct report *r, const struct grid *g, const char *name, const char *title)
 {
     consm_status st = CONSM_OK;
     const char *series[STUDY_MOST + 2], *group[STUDY_MOST];
     int count = g->sets * g->models, references = 0;
-    double *value[4] = {NULL, NULL, NULL, NULL}; /* mean, low, high, the paper's */
-    for (int k = 0; k < 4; k++)
-        TRY(NEW(value[k], count));
+    double *paper = NULL; /* (sets, models) */
+    TRY(NEW(paper, count));
     for (int i = 0; i < count; i++) {
-        const struct study_cell *c = &g->cell[i];
-        value[0][i] = 100 * c->mean;
-        value[1][i] = fmax(0, 100 * c->interval.low); /* a share cannot leave 0 … 100 % */
-        value[2][i] = fmin(100, 100 * c->interval.high);
-        value[3][i] = grid_paper(g, i / g->models, i % g->models);
-        references += !isnan(value[3][i]);
-        if (c->n < 2)
-            value[1][i] = value[2][i] = (double)NAN;
+        paper[i] = grid_paper(g, i / g->models, i % g->models);
+        references += !isnan(paper[i]);
     }
     for (int m = 0; m < g->models; m++)
         series[m] = g->row[m].title;
     for (int s = 0; s < g->sets; s++)
         group[s] = g->title[s];
-    struct bar_chart chart = {
-        .words = {name, title, "Bars: mean test accuracy.",
-                  "95 % confidence interval of the mean over the seeds (Student's t)"},
-        .y = {.label = "Test accuracy", .unit = "%", .from_zero = true},
-        .group_label = "Dataset",
-        .group = group,
-        .series = series,
-        .groups = g->sets,
-        .series_count = g->models,
-        .value = value[0],
-        .low = value[1],
-        .high = value[2],
-        .reference = references ? value[3] : NULL,
-        .reference_name = "the paper"};
-    TRY(figure_bar(out, &chart));
+    struct bar_chart chart = {.words = {name, title, "Bars: mean test accuracy.", NULL},
+                              .y = {.label = "Test accuracy", .unit = "%", .from_zero = true},
+                              .group_label = "Dataset",
+                              .group = group,
+                              .series = series,
+                              .groups = g->sets,
+                              .series_count = g->models,
+                              .reference = references ? paper : NULL,
+                              .reference_name = "the paper"};
+    TRY(bars_figure(r, &chart, g->cell, 100, 1));
 done:
-    for (int k = 0; k < 4; k++)
-        mem_free(value[k]);
+    mem_free(paper);
     return st;
 }

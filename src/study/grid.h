@@ -58,16 +58,14 @@ static inline struct study_cell *grid_cell(const struct grid *g, int set, int mo
 /* The paper's figure for a cell; NaN if it has none, as for ensembles. */
 double grid_paper(const struct grid *g, int set, int model);
 
-/* Models by datasets: mean ± std, the best and its equals marked, the paper's figure in brackets.
+/* Each adds one to a report. Models by datasets: mean ± std, the best and its equals marked, the
+ * paper's figure in brackets.
  */
-consm_status grid_table(struct table **out, const struct grid *g, const char *name,
-                        const char *caption);
+void grid_table(struct report *r, const struct grid *g, const char *name, const char *caption);
 /* A line per cell: interval, difference to the best, p. */
-consm_status grid_details(struct table **out, const struct grid *g, const char *name,
-                          const char *caption);
+void grid_details(struct report *r, const struct grid *g, const char *name, const char *caption);
 /* Bars with 95 % intervals and the paper's marks. */
-consm_status grid_bars(struct figure **out, const struct grid *g, const char *name,
-                       const char *title);
+consm_status grid_bars(struct report *r, const struct grid *g, const char *name, const char *title);
 
 /* Sentences and facts: the best method for each kind of graph, its lead, and the tests. */
 void grid_summary(struct report *r, const struct grid *g);

@@ -96,8 +96,6 @@ static consm_status homophily_render(struct report *r, const struct study_view *
     const char *set[STEPS];
     struct grid g = {0};
     struct study_line *line = NULL;
-    struct figure *f = NULL;
-    struct table *t = NULL;
     int steps = steps_of(o);
     for (int k = 0; k < steps; k++) {
         name_of(name[k], o, k);
@@ -122,10 +120,8 @@ static consm_status homophily_render(struct report *r, const struct study_view *
                                          NULL},
                                .x = {.label = "Edge homophily", .fixed = true, .low = 0, .high = 1},
                                .y = {.label = "Test accuracy", .unit = "%"}};
-    TRY(lines_figure(&f, &chart, line, o->models));
-    report_figure(r, f);
-    TRY(grid_table(&t, &g, "homophily", "Test accuracy (%) by edge homophily"));
-    report_table(r, t);
+    lines_figure(r, &chart, line, o->models);
+    grid_table(r, &g, "homophily", "Test accuracy (%) by edge homophily");
     summarise(r, &g, o);
 done:
     mem_free(line);

@@ -129,12 +129,10 @@ static const struct {
              {"trust.ece", "Trust, ECE"}};
 enum { SHOWN = sizeof shown / sizeof *shown, DRAWN = 3 };
 
-static consm_status add_figure(struct report *r, const char *name, const char *title,
-                               const struct study_line *line, int lines, bool accuracy)
+static void add_figure(struct report *r, const char *name, const char *title,
+                       const struct study_line *line, int lines, bool accuracy)
 {
     static const char *const tick[NUMBERS] = {"5", "10", "20", "50", "100", "200", "500"};
-    consm_status st = CONSM_OK;
-    struct figure *f = NULL;
     double place[NUMBERS];
     for (int k = 0; k < NUMBERS; k++)
         place[k] = number[k];
@@ -149,12 +147,8 @@ static consm_status add_figure(struct report *r, const char *name, const char *t
               .tick_label = tick,
               .ticks = NUMBERS},
         .y = {.label = accuracy ? "Test accuracy" : "AUC", .unit = accuracy ? "%" : NULL}};
-    if (lines > 0) {
-        TRY(lines_figure(&f, &chart, line, lines));
-        report_figure(r, f);
-    }
-done:
-    return st;
+    if (lines > 0)
+        lines_figure(r, &chart, line, lines);
 }
 
 static consm_status add_set(struct report *r, const struct study_view *v, const char *dataset)
@@ -175,14 +169,14 @@ static consm_status add_set(struct report *r, const struct study_view *v, const 
     }
     view_printf(&name, "labels-accuracy-%s", dataset);
     view_printf(&title, "%s: accuracy by number of labels", set);
-    TRY(add_figure(r, name.text, title.text, line, models, true));
+    add_figure(r, name.text, title.text, line, models, true);
     for (int i = 0; i < DRAWN && consm; i++) {
         line[i] = (struct study_line){.name = shown[i].title, .strong = i == 0};
         TRY(line_of(&line[i], v, dataset, consm, shown[i].field, 1));
     }
     view_printf(&name, "labels-trust-%s", dataset);
     view_printf(&title, "%s: ConSM's edge scores by number of labels", set);
-    TRY(add_figure(r, name.text, title.text, line, consm ? DRAWN : 0, false));
+    add_figure(r, name.text, title.text, line, consm ? DRAWN : 0, false);
 done:
     mem_free(line);
     return st;
@@ -195,18 +189,17 @@ static consm_status add_table(struct report *r, const struct study_view *v, bool
     const struct study_options *o = v->options;
     const struct model_def *model[STUDY_MOST], *consm = options_model(o, "consm");
     struct study_cell cell;
-    struct table *t = NULL;
     char set[96];
     double train, val;
     bool same;
     int models = models_of(model, o), columns = accuracy ? models : consm ? SHOWN : 0;
     if (columns == 0)
         return CONSM_OK;
-    TRY(table_new(&t, accuracy ? "labels-accuracy" : "labels-trust",
-                  accuracy
-                      ? "Test accuracy (%) by number of labels per class"
-                      : "ConSM's edge scores by number of labels per class: ROC-AUC on all edges "
-                        "between labelled nodes, calibration error on edges with a test node"));
+    struct table *t = report_new_table(
+        r, accuracy ? "labels-accuracy" : "labels-trust",
+        accuracy ? "Test accuracy (%) by number of labels per class"
+                 : "ConSM's edge scores by number of labels per class: ROC-AUC on all edges "
+                   "between labelled nodes, calibration error on edges with a test node");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Per class", TABLE_RIGHT, "labels per class; at most half of a class");
     table_column(t, "Training labels", TABLE_RIGHT, NULL);
@@ -228,17 +221,10 @@ static consm_status add_table(struct report *r, const struct study_view *v, bool
         for (int c = 0; c < columns; c++) {
             TRY(cell_of(&cell, v, dataset, accuracy ? model[c] : consm, i % NUMBERS,
                         accuracy ? "test_acc" : shown[c].field));
-            if (cell.n == 0)
-                table_empty(t);
-            else
-                table_mean(t, (accuracy ? 100 : 1) * cell.mean, (accuracy ? 100 : 1) * cell.std,
-                           accuracy ? 1 : 3);
+            view_mean(t, &cell, accuracy ? 100 : 1, accuracy ? 1 : 3);
         }
     }
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 

@@ -1,7 +1,9 @@
-/* Builds lines from points, and figures from lines. */
+/* Builds lines from points, and figures from lines and cells. */
 #include "study/lines.h"
 
 #include <math.h>
+
+static const char spread[] = "95 % confidence interval of the mean over the seeds (Student's t)";
 
 void lines_add(struct study_line *line, double x, const struct study_cell *cell, double scale)
 {
@@ -16,8 +18,8 @@ void lines_add(struct study_line *line, double x, const struct study_cell *cell,
     line->n++;
 }
 
-consm_status lines_figure(struct figure **out, const struct line_chart *chart,
-                          const struct study_line *line, int count)
+void lines_figure(struct report *r, const struct line_chart *chart, const struct study_line *line,
+                  int count)
 {
     struct figure_series series[STUDY_MOST];
     struct line_chart full = *chart;
@@ -25,10 +27,38 @@ consm_status lines_figure(struct figure **out, const struct line_chart *chart,
         series[i] = (struct figure_series){line[i].name, line[i].x, line[i].y,      line[i].low,
                                            line[i].high, line[i].n, line[i].strong, line[i].dashed};
     if (!full.words.spread)
-        full.words.spread = "95 % confidence interval of the mean over the seeds (Student's t)";
+        full.words.spread = spread;
     full.series = series;
     full.series_count = count;
-    return figure_line(out, &full);
+    report_lines(r, &full);
+}
+
+consm_status bars_figure(struct report *r, const struct bar_chart *chart,
+                         const struct study_cell *cell, double scale, double most)
+{
+    consm_status st = CONSM_OK;
+    struct bar_chart full = *chart;
+    double *value = NULL, *low = NULL, *high = NULL;
+    int count = chart->groups * chart->series_count;
+    TRY(NEW(value, count));
+    TRY(NEW(low, count));
+    TRY(NEW(high, count));
+    for (int i = 0; i < count; i++) {
+        bool one = cell[i].n < 2; /* it has no interval */
+        value[i] = scale * cell[i].mean;
+        low[i] = one ? (double)NAN : scale * fmax(0, cell[i].interval.low);
+        high[i] = one ? (double)NAN : scale * fmin(most, cell[i].interval.high);
+    }
+    full.words.spread = spread;
+    full.value = value;
+    full.low = low;
+    full.high = high;
+    report_bars(r, &full);
+done:
+    mem_free(value);
+    mem_free(low);
+    mem_free(high);
+    return st;
 }
 
 int64_t lines_top(const struct study_line *line)

@@ -2,6 +2,7 @@
  * edges on every set, and Metattack's on Pubmed. */
 #include "study/planted.h"
 #include "study/grid.h"
+#include "study/lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,42 +66,24 @@ static consm_status add_bars(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     struct findings f;
-    struct figure *figure = NULL;
     const char *series[PLANTED_ROWS], *group[PLANTED_COLUMNS];
     char title[PLANTED_COLUMNS][96];
-    double *value[3] = {NULL, NULL, NULL}; /* mean, low, high */
     TRY(findings_fill(&f, v, PLANT_BETWEEN, "auc"));
-    int count = f.columns * f.rows;
-    for (int k = 0; k < 3; k++)
-        TRY(NEW(value[k], count));
-    for (int i = 0; i < count; i++) {
-        const struct study_cell *cell = &f.cell[i];
-        value[0][i] = cell->mean;
-        value[1][i] = cell->n < 2 ? (double)NAN : fmax(0, cell->interval.low);
-        value[2][i] = cell->n < 2 ? (double)NAN : fmin(1, cell->interval.high);
-    }
     for (int k = 0; k < f.rows; k++)
         series[k] = f.row[k]->title;
     for (int c = 0; c < f.columns; c++)
         group[c] = planted_title(title[c], &f.column[c]);
-    struct bar_chart chart = {
-        .words = {"planted-auc-bars", "Detection of edges planted between classes",
-                  "ROC-AUC on all edges; one half is chance.",
-                  "95 % confidence interval of the mean over the seeds (Student's t)"},
-        .y = {.label = "AUC", .fixed = true, .low = 0, .high = 1},
-        .group_label = "Dataset",
-        .group = group,
-        .series = series,
-        .groups = f.columns,
-        .series_count = f.rows,
-        .value = value[0],
-        .low = value[1],
-        .high = value[2]};
-    TRY(figure_bar(&figure, &chart));
-    report_figure(r, figure);
+    struct bar_chart chart = {.words = {"planted-auc-bars",
+                                        "Detection of edges planted between classes",
+                                        "ROC-AUC on all edges; one half is chance.", NULL},
+                              .y = {.label = "AUC", .fixed = true, .low = 0, .high = 1},
+                              .group_label = "Dataset",
+                              .group = group,
+                              .series = series,
+                              .groups = f.columns,
+                              .series_count = f.rows};
+    TRY(bars_figure(r, &chart, f.cell, 1, 1));
 done:
-    for (int k = 0; k < 3; k++)
-        mem_free(value[k]);
     findings_free(&f);
     return st;
 }

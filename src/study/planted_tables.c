@@ -20,10 +20,7 @@ static consm_status add_reference(struct table *t, const struct study_view *v,
         else
             TRY(planted_clean_run(&run, v->options, f->column[c].dataset));
         TRY(view_cell(&cell, v, &run, v->options->seeds, "test_acc"));
-        if (cell.n == 0)
-            table_empty(t);
-        else
-            table_mean(t, 100 * cell.mean, 100 * cell.std, 1);
+        view_mean(t, &cell, 100, 1);
         table_mark(t, TABLE_MUTED);
     }
 done:
@@ -69,24 +66,16 @@ static const struct measure measures[] = {
 
 static void fill_row(struct table *t, const struct findings *f, int k, const struct measure *m)
 {
-    struct view_words words;
-    double scale = m->accuracy ? 100 : 1;
     table_row(t);
     table_text(t, f->row[k]->title);
     for (int c = 0; c < f->columns; c++) {
         const struct study_cell *cell = &f->cell[c * f->rows + k];
-        if (cell->n == 0) {
-            table_empty(t);
-            continue;
-        }
-        table_mean(t, scale * cell->mean, scale * cell->std, m->accuracy ? 1 : 3);
+        view_mean(t, cell, m->accuracy ? 100 : 1, m->accuracy ? 1 : 3);
         table_mark(
             t, view_standing(&f->cell[c * f->rows], &f->p[c * f->rows], f->rows, f->best[c], k));
-        if (m->oracle)
+        if (m->oracle && cell->n > 0)
             table_mark(t, TABLE_ORACLE);
-        if (cell->n < cell->seeds)
-            table_note(t,
-                       view_printf(&words, "only %d of %d runs", (int)cell->n, (int)cell->seeds));
+        view_note_missing(t, cell);
     }
 }
 
@@ -97,7 +86,6 @@ static consm_status add_table(struct report *r, const struct study_view *v, enum
                                        "Metattack"};
     consm_status st = CONSM_OK;
     struct findings f;
-    struct table *t = NULL;
     struct view_words name, caption;
     char title[96], share[32] = "";
     TRY(findings_fill(&f, v, plant, m->figure));
@@ -106,7 +94,7 @@ static consm_status add_table(struct report *r, const struct study_view *v, enum
     view_printf(&name, "planted-%s-%s%s", m->name, plan_plant_name(plant), suffix);
     view_printf(&caption, "%s: %s%s, split “%s”", m->caption, what[plant], share,
                 v->options->split);
-    TRY(table_new(&t, name.text, caption.text));
+    struct table *t = report_new_table(r, name.text, caption.text);
     table_column(t, "Scores", TABLE_LEFT, NULL);
     for (int c = 0; c < f.columns; c++)
         table_column(t, planted_title(title, &f.column[c]), TABLE_RIGHT, NULL);
@@ -119,10 +107,7 @@ static consm_status add_table(struct report *r, const struct study_view *v, enum
                         ? "Too few seeds to test differences."
                         : "Ties with the best: p ≥ 0.05 in paired Wilcoxon tests over the same "
                           "seeds, Holm-corrected within a column.");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     findings_free(&f);
     return st;
 }
@@ -147,13 +132,12 @@ consm_status planted_details(struct report *r, const struct study_view *v, const
     const struct score *row[PLANTED_ROWS];
     struct column column[PLANTED_COLUMNS];
     struct study_cell cell;
-    struct table *t = NULL;
     struct view_words name, caption;
     char title[96];
     int rows = planted_scores(row, v->options);
     view_printf(&name, "planted-details%s", suffix);
     view_printf(&caption, "All planted graphs and scores, split “%s”", v->options->split);
-    TRY(table_new(&t, name.text, caption.text));
+    struct table *t = report_new_table(r, name.text, caption.text);
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Planted", TABLE_LEFT, NULL);
     table_column(t, "Rate", TABLE_RIGHT, "planted edges per edge of the graph");
@@ -184,9 +168,6 @@ consm_status planted_details(struct report *r, const struct study_view *v, const
     table_remark(t, "Means over the seeds, as shares of 1. Dropped, by own rule: test accuracy of "
                     "a GCN without the distrusted edges. Kept: share of edges that the rule "
                     "trusts. Found: share of planted edges that it distrusts.");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }

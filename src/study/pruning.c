@@ -131,7 +131,6 @@ static consm_status add_map(struct report *r, const struct study_view *v, const 
     struct study_run run;
     struct study_cell cell;
     struct corners corners;
-    struct figure *f = NULL;
     for (int i = 0; i < steps; i++) {
         snprintf(label_room[i], sizeof label_room[i], "%d", 100 * i / (steps - 1));
         label[i] = label_room[i];
@@ -164,8 +163,7 @@ static consm_status add_map(struct report *r, const struct study_view *v, const 
                            .value_label = "Test accuracy",
                            .value_unit = "%",
                            .decimals = 1};
-    TRY(figure_heat(&f, &map));
-    report_figure(r, f);
+    report_heat(r, &map);
     TRY(add_claims(r, dataset, &corners));
 done:
     return st;

@@ -71,22 +71,15 @@ done:
 
 static void add_rows(struct table *t, const struct accuracies *a)
 {
-    struct view_words words;
     for (int k = 0; k < a->rows; k++) {
         table_row(t);
         table_text(t, a->row[k].title);
         for (int c = 0; c < a->columns; c++) {
             const struct study_cell *cell = &a->cell[c * a->rows + k];
-            if (cell->n == 0) {
-                table_empty(t);
-                continue;
-            }
-            table_mean(t, 100 * cell->mean, 100 * cell->std, 1);
+            view_mean(t, cell, 100, 1);
             table_mark(t, view_standing(&a->cell[c * a->rows], &a->p[c * a->rows], a->rows,
                                         a->best[c], k));
-            if (cell->n < cell->seeds)
-                table_note(
-                    t, view_printf(&words, "only %d of %d runs", (int)cell->n, (int)cell->seeds));
+            view_note_missing(t, cell);
         }
     }
 }
@@ -148,15 +141,13 @@ static const char *about(enum study_plant plant)
     }
 }
 
-static consm_status add_figure(struct report *r, const struct accuracies *a, const char *name,
-                               const struct robust_table *table)
+static void add_figure(struct report *r, const struct accuracies *a, const char *name,
+                       const struct robust_table *table)
 {
     static const char *const shown[] = {"GCN", "GCN-Jaccard", "ConSM",
                                         "GCN on the graph cleaned by ConSM"};
-    consm_status st = CONSM_OK;
     struct study_line line[5];
     struct view_words full, head;
-    struct figure *f = NULL;
     char title[96];
     int lines = 0;
     for (int k = 0; k < a->rows; k++)
@@ -175,12 +166,8 @@ static consm_status add_figure(struct report *r, const struct accuracies *a, con
         .words = {full.text, head.text, "Test accuracy by share of changed edges.", NULL},
         .x = {.label = "Changed edges", .unit = "%"},
         .y = {.label = "Test accuracy", .unit = "%"}};
-    if (lines > 0) {
-        TRY(lines_figure(&f, &chart, line, lines));
-        report_figure(r, f);
-    }
-done:
-    return st;
+    if (lines > 0)
+        lines_figure(r, &chart, line, lines);
 }
 
 static consm_status add_table(struct report *r, const struct study_view *v,
@@ -188,7 +175,6 @@ static consm_status add_table(struct report *r, const struct study_view *v,
 {
     consm_status st = CONSM_OK;
     struct accuracies *a = NULL;
-    struct table *t = NULL;
     struct view_words name, caption;
     char title[128], set[96];
     TRY(ZNEW(a, 1));
@@ -197,7 +183,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     view_printf(&caption, "Test accuracy (%%) under attack: %s%s%s", robust_attack(table->plant),
                 table->dataset ? ", " : "",
                 table->dataset ? view_dataset_title(table->dataset, set) : "");
-    TRY(table_new(&t, name.text, caption.text));
+    struct table *t = report_new_table(r, name.text, caption.text);
     table_column(t, "Method", TABLE_LEFT, NULL);
     for (int c = 0; c < a->columns; c++)
         table_column(t, robust_title(title, &a->column[c], !table->dataset), TABLE_RIGHT, NULL);
@@ -209,12 +195,9 @@ static consm_status add_table(struct report *r, const struct study_view *v,
                         ? "Too few seeds to test differences."
                         : "Ties with the best: p ≥ 0.05 in paired Wilcoxon tests over the same "
                           "seeds, Holm-corrected within a column.");
-    report_table(r, t);
-    t = NULL;
     if (table->plant == PLANT_METATTACK)
-        TRY(add_figure(r, a, name.text, table));
+        add_figure(r, a, name.text, table);
 done:
-    table_free(t);
     if (a)
         accuracies_free(a);
     mem_free(a);
@@ -267,12 +250,14 @@ static consm_status add_pairs(struct report *r, const struct study_view *v, cons
 {
     consm_status st = CONSM_OK;
     struct robust_pairs *p = NULL;
-    struct table *t = NULL;
     struct view_words words;
     int count[3] = {0, 0, 0}, tested = 0;
     TRY(ZNEW(p, 1));
     TRY(robust_pairs_fill(p, v, model, field));
-    TRY(table_new(&t, name, view_printf(&words, "ConSM compared with %s", title)));
+    if (p->count == 0)
+        goto done;
+    struct table *t =
+        report_new_table(r, name, view_printf(&words, "ConSM compared with %s", title));
     add_heads(t);
     table_column(t, "ConSM", TABLE_RIGHT, "test accuracy in percent");
     table_column(t, title, TABLE_RIGHT, "test accuracy in percent");
@@ -292,12 +277,7 @@ static consm_status add_pairs(struct report *r, const struct study_view *v, cons
                                       "Under attack, ConSM is better than %s on %d of %d graphs, "
                                       "worse on %d (paired Wilcoxon tests, Holm over all graphs).",
                                       title, count[AHEAD], tested, count[BEHIND]));
-    if (p->count > 0) {
-        report_table(r, t);
-        t = NULL;
-    }
 done:
-    table_free(t);
     if (p)
         robust_pairs_free(p);
     mem_free(p);
@@ -316,9 +296,10 @@ static consm_status add_trust(struct report *r, const struct study_view *v)
     struct robust_table table[ROBUST_TABLES];
     struct robust_column column[ROBUST_COLUMNS];
     struct study_cell cell;
-    struct table *t = NULL;
     int tables = consm ? robust_tables(table, v) : 0;
-    TRY(table_new(&t, "robust-trust", "Response of ConSM's trust to an attack"));
+    if (tables == 0)
+        return CONSM_OK;
+    struct table *t = report_new_table(r, "robust-trust", "Response of ConSM's trust to an attack");
     add_heads(t);
     for (int i = 0; i < 5; i++)
         table_column(t, head[i], TABLE_RIGHT, NULL);
@@ -341,12 +322,7 @@ static consm_status add_trust(struct report *r, const struct study_view *v)
     table_remark(t, "Means over the seeds. Added, removed: edges of the attack. AUC: the graph's "
                     "own edges against added ones, ranked by trust. Passed: share of added edges "
                     "that trust keeps. Kept: share of all edges.");
-    if (tables > 0) {
-        report_table(r, t);
-        t = NULL;
-    }
 done:
-    table_free(t);
     return st;
 }
 

@@ -58,6 +58,11 @@ void view_summarise(struct study_cell *cell);
 consm_status view_record(const json_t **out, const struct study_view *v,
                          const struct study_run *run);
 
+/* A cell of a table: mean ± standard deviation, times scale; empty without runs. */
+void view_mean(struct table *t, const struct study_cell *cell, double scale, int decimals);
+/* A footnote for that cell if some of its runs are missing. */
+void view_note_missing(struct table *t, const struct study_cell *cell);
+
 /* Two-sided paired test over the seeds both have; NaN with fewer than two. */
 consm_status view_compare(double *p, const struct study_cell *a, const struct study_cell *b);
 /* Whether that test, at 0.05, says that a is larger. */

@@ -128,13 +128,12 @@ static consm_status transport_render(struct report *r, const struct study_view *
     consm_status st = CONSM_OK;
     const char *set[STUDY_MOST];
     int sets = sets_of(set, v->options);
-    struct table *t = NULL;
     report_section(
         r, "Transport (section 4.1)",
         "How the nodes of a subgraph are assigned to reference points: to the nearest one, by an "
         "entropy-regularised plan, or by the optimal plan; and whether a node's mass may split "
         "(linear) or not (Monge). Two rounds, subgraphs of at most 64 nodes.");
-    TRY(table_new(&t, "transport", "Kinds of transport in ConSM's matching"));
+    struct table *t = report_new_table(r, "transport", "Kinds of transport in ConSM's matching");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Transport", TABLE_LEFT, NULL);
     table_column(t, "Accuracy", TABLE_RIGHT, "test, percent; GCN backbone");
@@ -144,10 +143,7 @@ static consm_status transport_render(struct report *r, const struct study_view *
     table_column(t, "Seconds", TABLE_RIGHT, "of a run, while others ran too");
     for (int s = 0; s < sets; s++)
         TRY(add_rows(r, t, v, set[s]));
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 

@@ -56,6 +56,21 @@ done:
     return st;
 }
 
+void view_mean(struct table *t, const struct study_cell *cell, double scale, int decimals)
+{
+    if (cell->n == 0)
+        table_empty(t);
+    else
+        table_mean(t, scale * cell->mean, scale * cell->std, decimals);
+}
+
+void view_note_missing(struct table *t, const struct study_cell *cell)
+{
+    struct view_words words;
+    if (cell->n > 0 && cell->n < cell->seeds)
+        table_note(t, view_printf(&words, "only %d of %d runs", (int)cell->n, (int)cell->seeds));
+}
+
 consm_status view_compare(double *p, const struct study_cell *a, const struct study_cell *b)
 {
     consm_status st = CONSM_OK;

@@ -88,10 +88,8 @@ done:
     return st;
 }
 
-static consm_status add_figures(struct report *r, const struct zeta_result *z, const char *dataset)
+static void add_figures(struct report *r, const struct zeta_result *z, const char *dataset)
 {
-    consm_status st = CONSM_OK;
-    struct figure *f = NULL;
     struct view_words name, head;
     char title[96];
     struct figure_rule rules[] = {{"true homophily", z->homophily, false},
@@ -109,17 +107,13 @@ static consm_status add_figures(struct report *r, const struct zeta_result *z, c
         .y = {.label = "Edge F1"},
         .rule = rules,
         .rules = vertical ? 3 : 0};
-    TRY(lines_figure(&f, &chart, &z->f1, 1));
-    report_figure(r, f);
+    lines_figure(r, &chart, &z->f1, 1);
     view_printf(&name, "zeta-accuracy-%s", dataset);
     view_printf(&head, "%s: accuracy by ζ", title);
     chart.words = (struct figure_words){name.text, head.text, "GCN backbone.", NULL};
     chart.y = (struct figure_axis){.label = "Test accuracy", .unit = "%"};
     chart.rules = vertical;
-    TRY(lines_figure(&f, &chart, &z->accuracy, 1));
-    report_figure(r, f);
-done:
-    return st;
+    lines_figure(r, &chart, &z->accuracy, 1);
 }
 
 static void add_row_and_claim(struct report *r, struct table *t, const struct zeta_result *z,
@@ -161,13 +155,12 @@ static consm_status zeta_render(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     struct zeta_result z;
-    struct table *t = NULL;
     const char *set[STUDY_MOST];
     int sets = sets_of(set, v->options);
     report_section(r, "Confidence ratio (RQ3)",
                    "ConSM with a GCN backbone for ζ from 0 to 1. The automatic ζ is estimated from "
                    "training and validation labels; an oracle would set the true homophily.");
-    TRY(table_new(&t, "zeta", "Choosing ζ"));
+    struct table *t = report_new_table(r, "zeta", "Choosing ζ");
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Homophily", TABLE_RIGHT, "share of edges between nodes of the same class");
     table_column(t, "Automatic ζ", TABLE_RIGHT, "estimated from known labels");
@@ -182,14 +175,11 @@ static consm_status zeta_render(struct report *r, const struct study_view *v)
     }
     table_remark(t, "The best values of ζ are taken from test results: they show what is possible, "
                     "not what was chosen.");
-    report_table(r, t);
-    t = NULL;
     for (int s = 0; s < sets; s++) {
         TRY(look_up(&z, v, set[s]));
-        TRY(add_figures(r, &z, set[s]));
+        add_figures(r, &z, set[s]);
     }
 done:
-    table_free(t);
     return st;
 }
 
