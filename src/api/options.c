@@ -87,8 +87,7 @@ static consm_status number(double *out, const struct run_option *row, const char
 }
 
 /* A seed has 64 bits; a double cannot hold them all. */
-static consm_status set_seed(struct consm_options *o, const struct run_option *row,
-                             const char *text)
+static consm_status set_seed(uint64_t *to, const struct run_option *row, const char *text)
 {
     char *end;
     errno = 0;
@@ -96,30 +95,8 @@ static consm_status set_seed(struct consm_options *o, const struct run_option *r
     if (errno || end == text || *end || *text == '-')
         return status_fail(CONSM_EINVAL, "%s %s: expected a whole number, 0 or more", row->name,
                            text);
-    o->seed = value;
+    *to = value;
     return CONSM_OK;
-}
-
-static const char *get_seed(const struct consm_options *o, char buffer[32])
-{
-    snprintf(buffer, 32, "%llu", (unsigned long long)o->seed);
-    return buffer;
-}
-
-static consm_status set_threads(struct consm_options *o, const struct run_option *row,
-                                const char *text)
-{
-    double value = 0;
-    if (number(&value, row, text) < 0)
-        return CONSM_EINVAL;
-    o->threads = (int)value;
-    return CONSM_OK;
-}
-
-static const char *get_threads(const struct consm_options *o, char buffer[32])
-{
-    snprintf(buffer, 32, "%d", o->threads);
-    return buffer;
 }
 
 static consm_status set_device(struct consm_options *o, const struct run_option *row,
@@ -132,177 +109,84 @@ static consm_status set_device(struct consm_options *o, const struct run_option 
     return CONSM_OK;
 }
 
-static const char *get_device(const struct consm_options *o, char buffer[32])
-{
-    (void)buffer;
-    return o->device[0] ? o->device : "cpu";
-}
-
-static consm_status set_ensemble(struct consm_options *o, const struct run_option *row,
-                                 const char *text)
-{
-    double value = 0;
-    if (number(&value, row, text) < 0)
-        return CONSM_EINVAL;
-    o->ensemble = (int64_t)value;
-    return CONSM_OK;
-}
-
-static const char *get_ensemble(const struct consm_options *o, char buffer[32])
-{
-    snprintf(buffer, 32, "%lld", (long long)(o->ensemble > 1 ? o->ensemble : 1));
-    return buffer;
-}
-
-static consm_status set_split(struct consm_options *o, const struct run_option *row,
+static consm_status set_field(struct consm_options *o, const struct run_option *row,
                               const char *text)
 {
-    (void)row;
-    return options_set_text(&o->split, text);
-}
-
-static const char *get_split(const struct consm_options *o, char buffer[32])
-{
-    (void)buffer;
-    return o->split ? o->split : "";
-}
-
-static consm_status set_per_class(struct consm_options *o, const struct run_option *row,
-                                  const char *text)
-{
+    consm_status st = CONSM_OK;
+    void *to = (char *)o + row->at;
     double value = 0;
-    if (number(&value, row, text) < 0)
-        return CONSM_EINVAL;
-    o->split_options.per_class = (int64_t)value;
-    return CONSM_OK;
+    if (row->kind != CONSM_TEXT && row->field != FIELD_SEED)
+        TRY(number(&value, row, text));
+    switch (row->field) {
+    case FIELD_SEED: return set_seed(to, row, text);
+    case FIELD_INT: *(int *)to = (int)value; break;
+    case FIELD_INT64: *(int64_t *)to = (int64_t)value; break;
+    case FIELD_BOOL: *(bool *)to = value == 1; break;
+    case FIELD_REAL: *(double *)to = value; break;
+    case FIELD_TEXT: return options_set_text(to, text);
+    case FIELD_DEVICE: return set_device(o, row, text);
+    }
+done:
+    return st;
 }
 
-static const char *get_per_class(const struct consm_options *o, char buffer[32])
+/* A field that was never set may be below its least value. */
+static long long at_least(const struct run_option *row, int64_t value)
 {
-    snprintf(buffer, 32, "%lld", (long long)o->split_options.per_class);
+    return (double)value < row->min ? (long long)row->min : (long long)value;
+}
+
+static const char *get_field(const struct consm_options *o, const struct run_option *row,
+                             char buffer[32])
+{
+    const void *from = (const char *)o + row->at;
+    const char *text = NULL;
+    switch (row->field) {
+    case FIELD_SEED:
+        snprintf(buffer, 32, "%llu", (unsigned long long)*(const uint64_t *)from);
+        break;
+    case FIELD_INT: snprintf(buffer, 32, "%lld", at_least(row, *(const int *)from)); break;
+    case FIELD_INT64: snprintf(buffer, 32, "%lld", at_least(row, *(const int64_t *)from)); break;
+    case FIELD_BOOL: snprintf(buffer, 32, "%d", *(const bool *)from); break;
+    case FIELD_REAL: number_print(buffer, 32, "%.17g", *(const double *)from); break;
+    case FIELD_TEXT: text = *(char *const *)from; return text ? text : "";
+    case FIELD_DEVICE: return o->device[0] ? o->device : "cpu";
+    }
     return buffer;
 }
 
-static consm_status set_train_ratio(struct consm_options *o, const struct run_option *row,
-                                    const char *text)
-{
-    return number(&o->split_options.train, row, text);
-}
-
-static const char *get_train_ratio(const struct consm_options *o, char buffer[32])
-{
-    number_print(buffer, 32, "%.17g", o->split_options.train);
-    return buffer;
-}
-
-static consm_status set_val_ratio(struct consm_options *o, const struct run_option *row,
-                                  const char *text)
-{
-    return number(&o->split_options.val, row, text);
-}
-
-static const char *get_val_ratio(const struct consm_options *o, char buffer[32])
-{
-    number_print(buffer, 32, "%.17g", o->split_options.val);
-    return buffer;
-}
-
-static consm_status set_pooled(struct consm_options *o, const struct run_option *row,
-                               const char *text)
-{
-    double value = 0;
-    if (number(&value, row, text) < 0)
-        return CONSM_EINVAL;
-    o->split_options.pooled = value == 1;
-    return CONSM_OK;
-}
-
-static const char *get_pooled(const struct consm_options *o, char buffer[32])
-{
-    (void)buffer;
-    return o->split_options.pooled ? "1" : "0";
-}
-
-static consm_status set_positive(struct consm_options *o, const struct run_option *row,
-                                 const char *text)
-{
-    (void)row;
-    return options_set_text(&o->positive, text);
-}
-
-static const char *get_positive(const struct consm_options *o, char buffer[32])
-{
-    (void)buffer;
-    return o->positive ? o->positive : "";
-}
-
-static consm_status set_threshold_for(struct consm_options *o, const struct run_option *row,
-                                      const char *text)
-{
-    (void)row;
-    return options_set_text(&o->threshold_for, text);
-}
-
-static const char *get_threshold_for(const struct consm_options *o, char buffer[32])
-{
-    (void)buffer;
-    return o->threshold_for ? o->threshold_for : "";
-}
-
-static consm_status set_at_precision(struct consm_options *o, const struct run_option *row,
-                                     const char *text)
-{
-    return number(&o->at_precision, row, text);
-}
-
-static const char *get_at_precision(const struct consm_options *o, char buffer[32])
-{
-    number_print(buffer, 32, "%.17g", o->at_precision);
-    return buffer;
-}
-
-static consm_status set_at_recall(struct consm_options *o, const struct run_option *row,
-                                  const char *text)
-{
-    return number(&o->at_recall, row, text);
-}
-
-static const char *get_at_recall(const struct consm_options *o, char buffer[32])
-{
-    number_print(buffer, 32, "%.17g", o->at_recall);
-    return buffer;
-}
+#define FIELD(type, member) FIELD_##type, offsetof(struct consm_options, member)
 
 static const struct run_option rows[] = {
     {"seed", "0", "seed of parameters, dropout and random splits", CONSM_INTEGER, 0, 0x1p64,
-     set_seed, get_seed},
+     FIELD(SEED, seed)},
     {"threads", "0", "0: one per processor, fewer where a run is small", CONSM_INTEGER, 0, 1024,
-     set_threads, get_threads},
+     FIELD(INT, threads)},
     {"ensemble", "1", "number of runs to combine; validation chooses how; 1: a single run",
-     CONSM_INTEGER, 1, ENSEMBLE_MOST_RUNS, set_ensemble, get_ensemble},
+     CONSM_INTEGER, 1, ENSEMBLE_MOST_RUNS, FIELD(INT64, ensemble)},
     {"split", "",
      "auto, paper, public, random, labels:N, 48/32/20, file:I or a CSV file; default: random for "
      "known datasets, auto for your own graphs",
-     CONSM_TEXT, 0, 0, set_split, get_split},
+     CONSM_TEXT, 0, 0, FIELD(TEXT, split)},
     {"per_class", "20", "training nodes per class, for paper and random", CONSM_INTEGER, 1,
-     INT32_MAX, set_per_class, get_per_class},
+     INT32_MAX, FIELD(INT64, split_options.per_class)},
     {"train_ratio", "0",
      "random: share of each class for training, instead of per_class; 0: use per_class", CONSM_REAL,
-     0, 1, set_train_ratio, get_train_ratio},
+     0, 1, FIELD(REAL, split_options.train)},
     {"val_ratio", "0", "random: share of each class for validation; 0: half of the rest",
-     CONSM_REAL, 0, 1, set_val_ratio, get_val_ratio},
+     CONSM_REAL, 0, 1, FIELD(REAL, split_options.val)},
     {"pooled", "0", "random: draw from all classes together, not per class", CONSM_INTEGER, 0, 1,
-     set_pooled, get_pooled},
+     FIELD(BOOL, split_options.pooled)},
     {"positive", "", "positive class of the metric average-precision (default: the rarest class)",
-     CONSM_TEXT, 0, 0, set_positive, get_positive},
+     CONSM_TEXT, 0, 0, FIELD(TEXT, positive)},
     {"threshold_for", "", "class to predict above a probability threshold chosen on validation",
-     CONSM_TEXT, 0, 0, set_threshold_for, get_threshold_for},
+     CONSM_TEXT, 0, 0, FIELD(TEXT, threshold_for)},
     {"at_precision", "0", "threshold_for: the lowest threshold with this precision; 0: not used",
-     CONSM_REAL, 0, 1, set_at_precision, get_at_precision},
+     CONSM_REAL, 0, 1, FIELD(REAL, at_precision)},
     {"at_recall", "0", "threshold_for: the highest threshold with this recall; 0: not used",
-     CONSM_REAL, 0, 1, set_at_recall, get_at_recall},
+     CONSM_REAL, 0, 1, FIELD(REAL, at_recall)},
     {"device", "cpu", "cpu, cuda, cuda:N (GPU N), or auto: a GPU if there is one", CONSM_TEXT, 0, 0,
-     set_device, get_device},
+     FIELD(DEVICE, device)},
     {0}};
 
 const struct run_option *run_options(void)
@@ -347,7 +231,7 @@ consm_status consm_options_set(struct consm_options *options, const char *name, 
     const struct config_row *row = config_find(name);
     const struct run_option *option = run_option_find(name);
     if (option)
-        return option->set(options, option, value);
+        return set_field(options, option, value);
     if (!row) {
         const char *near = nearest_word(name, known_name, NULL);
         return near
@@ -370,7 +254,7 @@ const char *consm_options_get(const struct consm_options *options, const char *n
     const struct config_row *row = config_find(name);
     const struct run_option *option = run_option_find(name);
     if (option)
-        return option->get(options, buffer);
+        return get_field(options, option, buffer);
     return row ? config_text(&options->config, row, buffer) : NULL;
 }
 
