@@ -104,10 +104,24 @@ double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn
     return time;
 }
 
+/* The first row that begins at this entry or later. */
+static int64_t row_of_entry(const struct csr *a, int64_t entry)
+{
+    int64_t low = 0, high = a->rows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (a->start[middle] < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to)
 {
-    *from = csr_row_of_entry(a, a->nnz * who.id / who.size);
-    *to = who.id + 1 == who.size ? a->rows : csr_row_of_entry(a, a->nnz * (who.id + 1) / who.size);
+    *from = row_of_entry(a, a->nnz * who.id / who.size);
+    *to = who.id + 1 == who.size ? a->rows : row_of_entry(a, a->nnz * (who.id + 1) / who.size);
 }
 
 consm_status bench_floats(float **out, int64_t count)

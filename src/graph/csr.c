@@ -354,19 +354,6 @@ void csr_entry_rows(int32_t *row, const struct csr *a)
             row[k] = (int32_t)r;
 }
 
-int64_t csr_row_of_entry(const struct csr *a, int64_t entry)
-{
-    int64_t low = 0, high = a->rows;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (a->start[middle] < entry)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 consm_status csr_submatrix(struct csr **out, const struct csr *a, const int32_t *keep_rows,
                            int64_t row_count, const int32_t *keep_cols, int64_t col_count)
 {

@@ -158,9 +158,6 @@ int64_t csr_find(const struct csr *a, int64_t row, int32_t col);
 /* row (nnz): the row of each entry. */
 void csr_entry_rows(int32_t *row, const struct csr *a);
 
-/* First row whose entries begin at or after entry; divides rows evenly by non-zeros. */
-int64_t csr_row_of_entry(const struct csr *a, int64_t entry);
-
 /* Derived matrices. For a matrix in parts, which is symmetric and has no loops, all processes call
  * the function together; each makes its own rows, with the transpose. */
 
