@@ -66,12 +66,12 @@ static double confidence_of(const struct comparison *c, int which, int64_t numbe
 
 static consm_status print_flips(const struct comparison *c, int64_t top)
 {
-    consm_status st = CONSM_OK;
-    struct table *t = NULL;
+    struct table *t;
     char buffer[24], name[SHOWN];
     if (c->found.flips == 0 || top == 0)
         return CONSM_OK;
-    TRY(table_new(&t, "flips", NULL));
+    if (table_new(&t, "flips", NULL) < 0)
+        return CONSM_ENOMEM;
     table_column(t, "node", TABLE_LEFT, NULL);
     for (int which = 0; which < 2; which++) {
         table_column(t, which ? "label of B" : "label of A", TABLE_LEFT, NULL);
@@ -86,20 +86,17 @@ static consm_status print_flips(const struct comparison *c, int64_t top)
             table_number(t, confidence_of(c, which, i), 3);
         }
     }
-    TRY(shown_table(t));
-done:
-    table_free(t);
-    return st;
+    return shown_table(t);
 }
 
 static consm_status print_moves(const struct comparison *c, int64_t top)
 {
-    consm_status st = CONSM_OK;
-    struct table *t = NULL;
+    struct table *t;
     char id[24], from[SHOWN], to[SHOWN], both[2 * SHOWN + 8];
     if (c->found.moves == 0 || top == 0)
         return CONSM_OK;
-    TRY(table_new(&t, "moves", NULL));
+    if (table_new(&t, "moves", NULL) < 0)
+        return CONSM_ENOMEM;
     table_column(t, "edge", TABLE_LEFT, NULL);
     table_column(t, "trust of A", TABLE_RIGHT, NULL);
     table_column(t, "trust of B", TABLE_RIGHT, NULL);
@@ -113,10 +110,7 @@ static consm_status print_moves(const struct comparison *c, int64_t top)
         table_number(t, (double)c->trust[0]->score[e], 3);
         table_number(t, (double)c->trust[1]->score[e], 3);
     }
-    TRY(shown_table(t));
-done:
-    table_free(t);
-    return st;
+    return shown_table(t);
 }
 
 static consm_status print_people(const struct comparison *c, int64_t top, double least)

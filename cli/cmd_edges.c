@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "data_args.h"
 #include "edges_output.h"
+#include "json_line.h"
 #include "model_args.h"
 
 #include "base/status.h"
@@ -22,11 +23,6 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-static json_t *number_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static void print_quality(FILE *out, const struct consm_edge_scores *scores,
                           const struct edges_quality *q, bool json)
 {
@@ -37,8 +33,8 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
         json_t *o = json_pack(
             "{s:I, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o}", "edges", (json_int_t)scores->edges,
             "kept", (json_int_t)kept, "zeta", scores->zeta, "threshold", scores->threshold,
-            "judged", (json_int_t)q->edges, "homophily", number_or_null(q->homophily), "f1",
-            number_or_null(q->f1), "auc", number_or_null(q->auc), "ece", number_or_null(q->ece));
+            "judged", (json_int_t)q->edges, "homophily", json_figure(q->homophily), "f1",
+            json_figure(q->f1), "auc", json_figure(q->auc), "ece", json_figure(q->ece));
         json_dumpf(o, out, JSON_REAL_PRECISION(6));
         fputc('\n', out);
         json_decref(o);

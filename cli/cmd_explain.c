@@ -64,12 +64,12 @@ static consm_status new_table(struct table **t, const char *what)
 static consm_status print_features(const struct consm_explanation *e, const struct model_args *m,
                                    int64_t top)
 {
-    consm_status st = CONSM_OK;
-    struct table *t = NULL;
+    struct table *t;
     char buffer[24], low[32], high[32], name[SHOWN], range[80];
     if (e->features == 0)
         return CONSM_OK;
-    TRY(new_table(&t, "feature"));
+    if (new_table(&t, "feature") < 0)
+        return CONSM_ENOMEM;
     table_column(t, "value", TABLE_RIGHT, NULL);
     table_column(t, "usual", TABLE_LEFT, NULL);
     for (int64_t i = 0; i < e->features && i < top; i++) {
@@ -83,21 +83,18 @@ static consm_status print_features(const struct consm_explanation *e, const stru
                  feature_text(high, m->model, feature, e->feature_high[i]));
         table_text(t, range);
     }
-    TRY(shown_table(t));
-done:
-    table_free(t);
-    return st;
+    return shown_table(t);
 }
 
 static consm_status print_neighbours(const struct consm_explanation *e, const struct model_args *m,
                                      bool weighted, int64_t top)
 {
-    consm_status st = CONSM_OK;
-    struct table *t = NULL;
+    struct table *t;
     char buffer[24], name[SHOWN];
     if (e->neighbours == 0)
         return CONSM_OK;
-    TRY(new_table(&t, "neighbour"));
+    if (new_table(&t, "neighbour") < 0)
+        return CONSM_ENOMEM;
     table_column(t, "label", TABLE_LEFT, NULL);
     table_column(t, "predicted", TABLE_LEFT, NULL);
     table_column(t, "probability", TABLE_RIGHT, NULL);
@@ -117,21 +114,18 @@ static consm_status print_neighbours(const struct consm_explanation *e, const st
         table_number(t, (double)e->neighbour_probability[i], 3);
         add_trust(t, e->neighbour_weight[i], e->neighbour_trust[i], weighted);
     }
-    TRY(shown_table(t));
-done:
-    table_free(t);
-    return st;
+    return shown_table(t);
 }
 
 static consm_status print_edges(const struct consm_explanation *e, const struct model_args *m,
                                 bool weighted, int64_t top)
 {
-    consm_status st = CONSM_OK;
-    struct table *t = NULL;
+    struct table *t;
     char id[24], from[SHOWN], to[SHOWN], both[2 * SHOWN + 8];
     if (e->edges == 0)
         return CONSM_OK;
-    TRY(new_table(&t, "edge"));
+    if (new_table(&t, "edge") < 0)
+        return CONSM_ENOMEM;
     if (weighted)
         table_column(t, "weight", TABLE_RIGHT, NULL);
     table_column(t, "trust", TABLE_RIGHT, NULL);
@@ -144,10 +138,7 @@ static consm_status print_edges(const struct consm_explanation *e, const struct 
         table_text(t, both);
         add_trust(t, e->edge_weight[i], e->edge_trust[i], weighted);
     }
-    TRY(shown_table(t));
-done:
-    table_free(t);
-    return st;
+    return shown_table(t);
 }
 
 static void print_tried(const char *what, int64_t tried, int64_t all)
@@ -189,11 +180,6 @@ done:
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static json_t *number_or_null(float x)
-{
-    return isfinite(x) ? json_real((double)x) : json_null();
-}
-
 static json_t *edges_json(const struct consm_explanation *e, const struct model_args *m)
 {
     char a[24], b[24];
@@ -205,7 +191,7 @@ static json_t *edges_json(const struct consm_explanation *e, const struct model_
                                               (double)e->edge_effect[i], "log_odds",
                                               (double)e->edge_log_odds[i], "weight",
                                               (double)e->edge_weight[i], "trust",
-                                              number_or_null(e->edge_trust[i])));
+                                              json_figure((double)e->edge_trust[i])));
     return list;
 }
 
@@ -225,7 +211,7 @@ static json_t *neighbours_json(const struct consm_explanation *e, const struct m
                                               consm_model_class(m->model, e->neighbour_said[i], b),
                                               "probability", (double)e->neighbour_probability[i],
                                               "weight", (double)e->neighbour_weight[i], "trust",
-                                              number_or_null(e->neighbour_trust[i])));
+                                              json_figure((double)e->neighbour_trust[i])));
     }
     return list;
 }

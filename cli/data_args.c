@@ -1,20 +1,12 @@
 /* Opens the DATASET of a command line, and reads its split flags. */
 #include "data_args.h"
 
+#include "app/run.h"
+
 struct data_options data_args_options(const struct args *args)
 {
-    return (struct data_options){.data_dir = args_get(args, "data-dir"),
-                                 .format = args_get(args, "format"),
-                                 .labels = args_get(args, "labels"),
-                                 .features = args_get(args, "features"),
-                                 .id_column = args_get(args, "id-column"),
-                                 .label_column = args_get(args, "label-column"),
-                                 .weight_column = args_get(args, "weight-column"),
-                                 .source_column = args_get(args, "source-column"),
-                                 .target_column = args_get(args, "target-column"),
-                                 .duplicates = args_get(args, "duplicates"),
-                                 .unknown_nodes = args_get(args, "unknown-nodes"),
-                                 .ignore = args_get(args, "ignore")};
+    const struct consm_open_options how = data_args_how(args);
+    return dataset_how(&how);
 }
 
 struct consm_open_options data_args_how(const struct args *args)

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void put(json_t *o, const char *key, int64_t value)
 {
     json_object_set_new(o, key, json_integer(value));
@@ -52,11 +47,11 @@ static json_t *degrees(const struct data_facts *f)
 static json_t *homophily(const struct homophily *h)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "edge", number(h->edge));
-    json_object_set_new(o, "node", number(h->node));
-    json_object_set_new(o, "class_insensitive", number(h->class_insensitive));
-    json_object_set_new(o, "adjusted", number(h->adjusted));
-    json_object_set_new(o, "label_informativeness", number(h->informativeness));
+    json_object_set_new(o, "edge", json_figure(h->edge));
+    json_object_set_new(o, "node", json_figure(h->node));
+    json_object_set_new(o, "class_insensitive", json_figure(h->class_insensitive));
+    json_object_set_new(o, "adjusted", json_figure(h->adjusted));
+    json_object_set_new(o, "label_informativeness", json_figure(h->informativeness));
     return o;
 }
 
@@ -66,7 +61,8 @@ static json_t *doubles(const struct duplicates *twins)
     put(o, "nodes", twins->nodes);
     json_object_set_new(o, "test_nodes_with_one_in_training",
                         twins->leaked >= 0 ? json_integer(twins->leaked) : json_null());
-    json_object_set_new(o, "share_of_test_nodes_over_stored_splits", number(twins->leaked_share));
+    json_object_set_new(o, "share_of_test_nodes_over_stored_splits",
+                        json_figure(twins->leaked_share));
     return o;
 }
 
@@ -112,10 +108,10 @@ void info_print_json(const struct dataset *d, const struct data_facts *f,
     json_object_set_new(o, "weighted", json_boolean(d->weight != NULL));
     put(o, "features", d->features);
     put(o, "feature_nonzeros", f->feature_nonzeros);
-    json_object_set_new(
-        o, "feature_density",
-        number(d->features ? (double)f->feature_nonzeros / ((double)d->nodes * (double)d->features)
-                           : (double)NAN));
+    json_object_set_new(o, "feature_density",
+                        json_figure(d->features ? (double)f->feature_nonzeros /
+                                                      ((double)d->nodes * (double)d->features)
+                                                : (double)NAN));
     put(o, "classes", d->classes);
     json_object_set_new(o, "class_sizes", classes(d, f));
     put(o, "unlabelled", f->unlabelled);

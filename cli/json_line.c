@@ -1,8 +1,14 @@
 /* Prints one line of JSON. */
 #include "json_line.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
+
+json_t *json_figure(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
 
 void json_line(json_t *object, int digits)
 {

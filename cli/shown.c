@@ -33,7 +33,7 @@ int shown_folder(const char *folder)
     return length == 1 && folder[0] == '/' ? 0 : length;
 }
 
-consm_status shown_table(const struct table *t)
+consm_status shown_table(struct table *t)
 {
     consm_status st = CONSM_OK;
     struct text text = {0};
@@ -42,5 +42,6 @@ consm_status shown_table(const struct table *t)
     printf("\n%s", text_string(&text));
 done:
     text_free(&text);
+    table_free(t);
     return st;
 }

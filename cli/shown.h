@@ -14,7 +14,7 @@ const char *shown(char out[SHOWN], const char *name, int columns);
 /* How much of a folder's name to print ("%.*s") before "/file": "out/" is out. */
 int shown_folder(const char *folder);
 
-/* Prints a table after an empty line. */
-consm_status shown_table(const struct table *t);
+/* Prints a table after an empty line and frees it. */
+consm_status shown_table(struct table *t);
 
 #endif

@@ -25,12 +25,6 @@ const char *train_split(const struct training *t)
     return consm_options_get(t->options, "split", buffer); /* the options own it */
 }
 
-/* A figure, or null. */
-static json_t *figure(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* The accuracy of that role's nodes, unknown if there are none. */
 static double known(const struct training *t, int role, double accuracy)
 {
@@ -217,8 +211,8 @@ void train_print_run(const struct training *t, const struct train_result *r)
         "s:I, s:b, s:s}",
         "dataset", t->read->name, "model", options_method(t->options)->name, "split",
         train_split(t), "seed", (json_int_t)r->seed, "val_acc",
-        figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
-        figure(known(t, SPLIT_TEST, r->test_acc)), "best_epoch", (json_int_t)r->best_epoch,
+        json_figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
+        json_figure(known(t, SPLIT_TEST, r->test_acc)), "best_epoch", (json_int_t)r->best_epoch,
         "epochs", (json_int_t)r->epochs, "train_ms", r->train_ms, "eval_ms", r->eval_ms, "seconds",
         r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
         (json_int_t)t->count[SPLIT_TRAIN], "validated", (json_int_t)t->count[SPLIT_VAL], "tested",
@@ -233,9 +227,9 @@ void train_print_run(const struct training *t, const struct train_result *r)
     if (was_examined(r))
         json_object_set_new(
             line, "matching",
-            json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", figure(r->match.learned_auc),
-                      "held_auc", figure(r->match.held_auc), "known_auc",
-                      figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
+            json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", json_figure(r->match.learned_auc),
+                      "held_auc", json_figure(r->match.held_auc), "known_auc",
+                      json_figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
     if (r->candidates > 0) {
         add_candidates(line, r);
         json_object_set_new(line, "student", student_of(&r->student));
@@ -299,9 +293,9 @@ void train_print_summary(const struct training *t, double seconds)
         json_line(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:f, s:f, s:f}", "summary", 1,
                             "dataset", t->read->name, "model", options_method(t->options)->name,
                             "split", train_split(t), "runs", (json_int_t)t->runs, "test_acc_mean",
-                            figure(known(t, SPLIT_TEST, test)), "test_acc_std",
-                            figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
-                            figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
+                            json_figure(known(t, SPLIT_TEST, test)), "test_acc_std",
+                            json_figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
+                            json_figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
                             eval_ms, "seconds", seconds),
                   10);
         return;

@@ -33,6 +33,24 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
     return dataset_open_among(out, name_or_path, options, &ranks_alone);
 }
 
+struct data_options dataset_how(const struct consm_open_options *o)
+{
+    return (struct data_options){.data_dir = o->data_dir,
+                                 .format = o->format,
+                                 .labels = o->labels,
+                                 .features = o->features,
+                                 .id_column = o->id_column,
+                                 .label_column = o->label_column,
+                                 .weight_column = o->weight_column,
+                                 .ignore = o->ignore,
+                                 .source_column = o->source_column,
+                                 .target_column = o->target_column,
+                                 .duplicates = o->duplicates,
+                                 .unknown_nodes = o->unknown_nodes,
+                                 .remembered = o->model ? &o->model->choices : NULL,
+                                 .notes = o->keep_attributes};
+}
+
 consm_status dataset_open_among(struct consm_dataset **out, const char *name_or_path,
                                 const struct consm_open_options *options, const struct ranks *ranks)
 {
@@ -47,21 +65,8 @@ consm_status dataset_open_among(struct consm_dataset **out, const char *name_or_
     if (options)
         TRY(sized_take(&whole, sizeof whole, options,
                        SIZED_UP_TO(struct consm_open_options, features)));
-    struct data_options how = {.data_dir = whole.data_dir,
-                               .format = whole.format,
-                               .labels = whole.labels,
-                               .features = whole.features,
-                               .id_column = whole.id_column,
-                               .label_column = whole.label_column,
-                               .weight_column = whole.weight_column,
-                               .ignore = whole.ignore,
-                               .source_column = whole.source_column,
-                               .target_column = whole.target_column,
-                               .duplicates = whole.duplicates,
-                               .unknown_nodes = whole.unknown_nodes,
-                               .remembered = whole.model ? &whole.model->choices : NULL,
-                               .notes = whole.keep_attributes,
-                               .partition = whole.in_parts ? &partition : NULL};
+    struct data_options how = dataset_how(&whole);
+    how.partition = whole.in_parts ? &partition : NULL;
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(&made, data));
     made->ranks = ranks;

@@ -67,6 +67,9 @@ consm_status dataset_open_among(struct consm_dataset **out, const char *name_or_
                                 const struct ranks *ranks);
 const struct ranks *dataset_ranks(const struct consm_dataset *dataset);
 
+/* The same choices for data_open(), without a partition. */
+struct data_options dataset_how(const struct consm_open_options *o);
+
 /* The dataset as it was read. */
 const struct dataset *dataset_read(const struct consm_dataset *dataset);
 /* The dataset with its cleaned graph; any thread may call it. */
