@@ -1,6 +1,7 @@
 /* Adds values to an explanation: an amount of 9,200 where 12 to 840 are usual, a neighbour known as
  * fraud, an edge with little trust. */
 #include "app/explain_values.h"
+#include "base/order.h"
 
 #include "app/predictor.h"
 #include "base/number.h"
@@ -99,12 +100,6 @@ static float quantile(const float *ordered, int64_t count, double share)
     return ordered[at];
 }
 
-static int by_value(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static float entry_of(const struct problem *p, int64_t i, int64_t column)
 {
     if (p->dense)
@@ -133,7 +128,7 @@ static consm_status add_columns(struct consm_explanation *e, struct consm_predic
         int64_t column = e->feature[k], count = 0;
         for (int64_t i = 0; i < p->nodes; i += stride)
             value[count++] = entry_of(p, i, column);
-        qsort(value, (size_t)count, sizeof *value, by_value);
+        qsort(value, (size_t)count, sizeof *value, order_float);
         e->feature_value[k] = entry_of(p, e->node, column);
         e->feature_low[k] = quantile(value, count, 0.05);
         e->feature_high[k] = quantile(value, count, 0.95);

@@ -1,6 +1,7 @@
 /* Removes edges from the rows of the graph that carries messages, and a column from the features of
  * the ball around the node. */
 #include "app/occlude_part.h"
+#include "base/order.h"
 
 #include "app/predictor.h"
 #include "train/session.h"
@@ -43,17 +44,11 @@ static void holes_free(struct holes *h)
     mem_free(h->val);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool changed(const void *ctx, int64_t i, struct csr_row *out)
 {
     const struct holes *h = ctx;
     int32_t wanted = (int32_t)i;
-    const int32_t *at = bsearch(&wanted, h->node, (size_t)h->count, sizeof *h->node, by_number);
+    const int32_t *at = bsearch(&wanted, h->node, (size_t)h->count, sizeof *h->node, order_int32);
     if (at)
         *out = h->row[at - h->node];
     return at != NULL;
@@ -79,7 +74,7 @@ static consm_status holes_new(struct holes *h, const struct csr *graph, const st
         h->node[h->count++] = v;
     for (int64_t k = 0; k < degree; k++)
         h->node[h->count++] = graph->col[graph->start[v] + k];
-    qsort(h->node, (size_t)h->count, sizeof *h->node, by_number);
+    qsort(h->node, (size_t)h->count, sizeof *h->node, order_int32);
     for (int64_t i = 0; i < h->count; i++)
         entries += graph->start[h->node[i] + 1] - graph->start[h->node[i]];
     TRY(NEW(h->row, h->count + 1));

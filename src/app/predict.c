@@ -3,6 +3,7 @@
 #include "app/matched.h"
 #include "backends/open.h"
 #include "base/given.h"
+#include "stats/score.h"
 #include "train/session.h"
 
 #include <math.h>
@@ -37,10 +38,7 @@ static consm_status prediction_new(struct consm_prediction **out, const float *l
             continue;
         model_probabilities(p->probability + i * classes, model, row, 1);
         model_all_log_odds(p->log_odds + i * classes, model, row);
-        int32_t best = 0;
-        for (int32_t k = 1; k < classes; k++)
-            if (row[k] > row[best])
-                best = k;
+        int32_t best = score_largest(row, classes);
         if (model->decision.made)
             best = metrics_decide(p->probability + i * classes, classes, &model->decision);
         if (!isfinite(p->probability[i * classes + best]))

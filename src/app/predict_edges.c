@@ -3,6 +3,7 @@
 #include "app/growing.h"
 #include "app/predictor.h"
 #include "base/given.h"
+#include "base/order.h"
 #include "train/session.h"
 
 #include <stdlib.h>
@@ -92,15 +93,9 @@ static void pairs_free(struct pairs *s)
     csr_free(s->graph);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int32_t place_of(const struct pairs *s, int32_t number)
 {
-    const int32_t *at = bsearch(&number, s->node, (size_t)s->nodes, sizeof number, by_number);
+    const int32_t *at = bsearch(&number, s->node, (size_t)s->nodes, sizeof number, order_int32);
     return (int32_t)(at - s->node);
 }
 
@@ -114,7 +109,7 @@ static consm_status join_pairs(struct pairs *s)
         s->node[all++] = s->right[k];
     }
     if (all > 0)
-        qsort(s->node, (size_t)all, sizeof *s->node, by_number);
+        qsort(s->node, (size_t)all, sizeof *s->node, order_int32);
     for (int64_t k = 0; k < all; k++)
         if (k == 0 || s->node[k] != s->node[k - 1])
             s->node[s->nodes++] = s->node[k];

@@ -1,15 +1,10 @@
 /* The strict two-hop graph, row by row, with a mark per node. For a graph in parts each process
  * makes its own rows, from these and from rows of neighbours elsewhere, which it fetches. */
+#include "base/order.h"
 #include "graph/partition.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* Collects row r into found; mark[v] == r+1: v was found already or is excluded. */
 static int64_t collect_row(int32_t *found, int64_t *mark, const struct csr *a, int64_t r)
@@ -26,7 +21,7 @@ static int64_t collect_row(int32_t *found, int64_t *mark, const struct csr *a, i
                 found[count++] = a->col[l];
             }
     }
-    qsort(found, (size_t)count, sizeof *found, ascending);
+    qsort(found, (size_t)count, sizeof *found, order_int32);
     return count;
 }
 

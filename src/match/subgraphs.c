@@ -1,4 +1,5 @@
 /* Collects two-hop sets, exact or sampled. */
+#include "base/order.h"
 #include "match/pooling.h"
 
 #include "base/rng.h"
@@ -72,12 +73,6 @@ bool walk_two_hops(struct walk *w, const struct csr *graph, const uint8_t *keep,
     return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const struct csr *graph,
                                const uint8_t *keep, const int32_t *node, int64_t count, int64_t cap,
                                uint64_t seed)
@@ -95,7 +90,7 @@ consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const str
         s->sampled += walk_two_hops(walk, graph, keep, node[i], cap, seed);
         TRY(GROW(s->member, used, s->capacity, walk->count));
         memcpy(s->member + used, walk->found, (size_t)walk->count * sizeof *s->member);
-        qsort(s->member + used, (size_t)walk->count, sizeof *s->member, ascending);
+        qsort(s->member + used, (size_t)walk->count, sizeof *s->member, order_int32);
         used += walk->count;
         s->start[i + 1] = used;
     }

@@ -9,6 +9,7 @@
  * and threshold.
  */
 #include "study/attacker.h"
+#include "base/order.h"
 
 #include "backends/open.h"
 #include "match/near.h"
@@ -182,12 +183,6 @@ done:
     return st;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The median cosine of the graph's own edges. */
 static consm_status usual_cosine(float *out, const struct attacker *a)
 {
@@ -197,7 +192,7 @@ static consm_status usual_cosine(float *out, const struct attacker *a)
     TRY(edges_new(&own, a->problem.graph));
     TRY(NEW(cosine, own->count + 1));
     TRY(similarity_cosine(cosine, own, &a->problem, NULL, 0, a->backend->host));
-    qsort(cosine, (size_t)own->count, sizeof *cosine, by_value);
+    qsort(cosine, (size_t)own->count, sizeof *cosine, order_float);
     *out = own->count ? cosine[own->count / 2] : 0;
 done:
     mem_free(cosine);

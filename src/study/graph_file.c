@@ -1,5 +1,6 @@
 /* Writes scored graphs, and reads them back with every array checked. */
 #include "study/graph_file.h"
+#include "stats/score.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -9,14 +10,6 @@
 #include "io/file.h"
 
 /* ---- writing ------------------------------------------------------------- */
-
-static int32_t largest(const float *row, int32_t classes)
-{
-    int32_t best = 0;
-    for (int32_t k = 1; k < classes; k++)
-        best = row[k] > row[best] ? k : best;
-    return best;
-}
 
 /* The smallest score of the kept edges: the threshold. */
 static double threshold(const struct edge_trust *t)
@@ -48,7 +41,7 @@ static int add_nodes(json_t *to, const struct dataset *d, const struct problem *
     char buffer[24];
     int fault = 0;
     for (int64_t i = 0; i < d->nodes; i++) {
-        int32_t best = largest(logits + i * d->classes, d->classes);
+        int32_t best = score_largest(logits + i * d->classes, d->classes);
         fault |= json_array_append_new(label, json_integer(problem->label[i])) |
                  json_array_append_new(predicted, json_integer(best)) |
                  json_array_append_new(role, json_integer(problem->role[i]));

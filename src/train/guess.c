@@ -1,5 +1,6 @@
 /* Picks the most confident predictions: all that qualify, sorted, then filled up class by class. */
 #include "train/guess.h"
+#include "stats/score.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,16 +14,13 @@ static int surest_first(const void *a, const void *b)
 }
 
 /* The likeliest class of a row of logits and its probability. */
-static struct guess predict(const float *row, int64_t classes, int32_t i)
+static struct guess predict(const float *row, int32_t classes, int32_t i)
 {
-    int64_t best = 0;
+    int32_t best = score_largest(row, classes);
     double sum = 0;
-    for (int64_t k = 1; k < classes; k++)
-        if (row[k] > row[best])
-            best = k;
-    for (int64_t k = 0; k < classes; k++)
+    for (int32_t k = 0; k < classes; k++)
         sum += exp((double)(row[k] - row[best]));
-    return (struct guess){i, (int32_t)best, (float)(1 / sum)};
+    return (struct guess){i, best, (float)(1 / sum)};
 }
 
 /* room->found has the prediction of every node. */
@@ -49,7 +47,7 @@ consm_status guess_surest(int64_t *count, struct guess_room *room, const float *
 {
     *count = 0;
     for (int64_t i = partition_low(parts); i < partition_high(parts, nodes); i++)
-        room->found[i] = predict(logits + i * classes, classes, (int32_t)i);
+        room->found[i] = predict(logits + i * classes, (int32_t)classes, (int32_t)i);
     consm_status st = partition_gather(parts, room->found, sizeof *room->found);
     if (st == CONSM_OK)
         *count = pick_surest(room, nodes, classes, taken, share, most, confidence);

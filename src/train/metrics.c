@@ -1,6 +1,7 @@
 /* Accuracy, areas under curves and calibration. Everything is summed in node order, so a figure
  * always has the same bits. */
 #include "train/metrics.h"
+#include "stats/score.h"
 
 #include "base/threads.h"
 #include <math.h>
@@ -14,21 +15,12 @@ static bool counts(const struct predicted *p, int64_t i)
     return p->role[i] == p->which && (p->label[i] >= 0 || p->label[i] == METRICS_FOREIGN);
 }
 
-static int32_t largest(const float *row, int32_t classes)
-{
-    int32_t best = 0;
-    for (int32_t k = 1; k < classes; k++)
-        if (row[k] > row[best])
-            best = k;
-    return best;
-}
-
 /* If the threshold is not reached: the most probable of the other classes. */
 int32_t metrics_decide(const float *probability, int32_t classes, const struct decision *d)
 {
     int32_t best = -1;
     if (!d || !d->made || classes < 2)
-        return largest(probability, classes);
+        return score_largest(probability, classes);
     if ((double)probability[d->positive] >= d->threshold)
         return d->positive;
     for (int32_t k = 0; k < classes; k++)
@@ -43,7 +35,7 @@ void metrics_softmax(float *probability, const float *logits, double temperature
     for (int64_t i = 0; i < nodes; i++) {
         const float *x = logits + i * classes;
         float *y = probability + i * classes;
-        double top = (double)x[largest(x, classes)], sum = 0;
+        double top = (double)x[score_largest(x, classes)], sum = 0;
         for (int32_t k = 0; k < classes; k++)
             sum += exp(((double)x[k] - top) / temperature);
         for (int32_t k = 0; k < classes; k++)
@@ -300,7 +292,7 @@ void metrics_free(struct metrics *m)
 static double surprise(const struct predicted *p, int64_t i, double temperature)
 {
     const float *x = p->probability + i * p->classes;
-    double top = (double)x[largest(x, p->classes)], total = 0;
+    double top = (double)x[score_largest(x, p->classes)], total = 0;
     for (int32_t k = 0; k < p->classes; k++)
         total += exp(((double)x[k] - top) / temperature);
     return log(total) - ((double)x[p->label[i]] - top) / temperature;

@@ -1,4 +1,5 @@
 /* The epoch loop; single runs and batches of runs. */
+#include "stats/score.h"
 #include "train/session.h"
 
 #include "backends/open.h"
@@ -11,16 +12,12 @@
 
 double accuracy(const float *logits, const struct problem *problem, enum split_role role)
 {
-    int64_t right = 0, rows = 0, c = problem->classes;
+    int64_t right = 0, rows = 0;
+    int32_t c = problem->classes;
     for (int64_t i = 0; i < problem->nodes; i++) {
         if (problem->role[i] != role || problem->label[i] < 0)
             continue;
-        const float *row = logits + i * c;
-        int64_t best = 0;
-        for (int64_t k = 1; k < c; k++)
-            if (row[k] > row[best])
-                best = k;
-        right += best == problem->label[i];
+        right += score_largest(logits + i * c, c) == problem->label[i];
         rows++;
     }
     return rows ? (double)right / (double)rows : 0;

@@ -1,4 +1,5 @@
 /* The features of the contextual stochastic block model: Gaussian around class means, or words. */
+#include "base/order.h"
 #include "base/rng.h"
 #include "data/generate/csbm.h"
 
@@ -57,12 +58,6 @@ done:
     return st;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A bag of words: every class owns an equal part of the vocabulary; a word comes from it with
  * probability signal / (1 + signal), else from the whole vocabulary. */
 static consm_status draw_words(struct dataset *d, const struct csbm_options *o)
@@ -86,7 +81,7 @@ static consm_status draw_words(struct dataset *d, const struct csbm_options *o)
             d->sparse->col[at++] = (int32_t)word;
         }
         qsort(d->sparse->col + d->sparse->start[i], (size_t)(at - d->sparse->start[i]),
-              sizeof *d->sparse->col, by_number);
+              sizeof *d->sparse->col, order_int32);
         d->sparse->start[i + 1] = at;
     }
     d->sparse->nnz = at;

@@ -2,6 +2,7 @@
  * of the labelled nodes of every class. It then scores pairs it learned from, pairs with a held-out
  * node, and edges whose labels training or validation may know. The edges choose how subgraphs are
  * pruned. A module at chance on held-out pairs gets no weight in trust. Not in the paper. */
+#include "base/order.h"
 #include "train/consm/consm.h"
 
 #include "base/log.h"
@@ -215,12 +216,6 @@ done:
     return st;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static consm_status exam_new(struct exam *x, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -229,7 +224,7 @@ static consm_status exam_new(struct exam *x, struct session *s)
     rng_init(&r, s->options.seed, 0x6578616du);
     TRY(hold_out(x, &r));
     if (s->problem->graph->partition) /* each rank has a range */
-        qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, ascending);
+        qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, order_int32);
     TRY(ask_about(&x->learned_pairs, x, x->learned, x->learned_count, x->learned, x->learned_count,
                   &r));
     TRY(ask_about(&x->held_pairs, x, x->held, x->held_count, x->learned, x->learned_count, &r));
