@@ -30,6 +30,7 @@ static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
     const struct partition *partition = problem->graph->partition;
     *low = partition_low(partition);
     *high = partition_high(partition, problem->nodes);
+    s->normalized_partition = partition;
     s->dense_normalized =
         partition_room(partition, problem->nodes * problem->features, sizeof(float));
     return s->dense_normalized ? CONSM_OK : CONSM_ENOMEM;
@@ -116,7 +117,7 @@ node session_features(struct session *s, struct program *p)
 void session_free_features(struct session *s)
 {
     csr_free(s->row_normalized);
-    partition_room_free(s->problem->graph->partition, s->dense_normalized);
+    partition_room_free(s->normalized_partition, s->dense_normalized);
     mem_free(s->shift);
     mem_free(s->scale);
     s->row_normalized = NULL;

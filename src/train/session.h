@@ -30,7 +30,8 @@ struct session {
 
     struct csr *row_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
-    float *shift, *scale; /* (f) of standardised columns, or NULL */
+    const struct partition *normalized_partition; /* of its rows; its problem may be gone first */
+    float *shift, *scale;                         /* (f) of standardised columns, or NULL */
 
     struct learner learner;
     char what[64];       /* the model's loss, for messages */
