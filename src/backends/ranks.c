@@ -22,12 +22,10 @@ static consm_status alone_divide(struct backend **out, struct backend *inner,
     return CONSM_OK;
 }
 
-static consm_status alone_agree(const char *what, const void *data, size_t bytes, bool text)
+static consm_status alone_agree(const struct alike *thing, int count)
 {
-    (void)what;
-    (void)data;
-    (void)bytes;
-    (void)text;
+    (void)thing;
+    (void)count;
     return CONSM_OK;
 }
 
@@ -115,7 +113,7 @@ consm_status ranks_join(const struct ranks **out)
 
 consm_status ranks_agree_text(const struct ranks *ranks, const char *what, const char *text)
 {
-    return ranks->agree(what, text, strlen(text), true);
+    return ranks->agree(&(struct alike){what, text, strlen(text), true}, 1);
 }
 
 int ranks_threads(const struct ranks *ranks, int threads)

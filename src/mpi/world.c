@@ -67,10 +67,10 @@ static void broadcast(void *data, int count, MPI_Datatype type, int from)
     wait_all(&here, 1);
 }
 
-static void reduce(const void *mine, void *all, MPI_Datatype type, MPI_Op op)
+static void reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op)
 {
     MPI_Request here;
-    MPI_Iallreduce(mine, all, 1, type, op, world.comm, &here);
+    MPI_Iallreduce(mine, all, count, type, op, world.comm, &here);
     wait_all(&here, 1);
 }
 
@@ -89,6 +89,14 @@ static uint64_t hash_bytes(const void *data, size_t bytes)
     return hash;
 }
 
+/* Whether all ranks have the same number: then its minimum is its maximum. */
+static bool all_same(uint64_t mine)
+{
+    uint64_t ends[2] = {mine, ~mine}, least[2];
+    reduce(ends, least, 2, MPI_UINT64_T, MPI_MIN);
+    return least[0] == ~least[1];
+}
+
 /* The first rank whose number differs from rank 0's; 0: none. */
 static int first_other(uint64_t mine)
 {
@@ -96,26 +104,44 @@ static int first_other(uint64_t mine)
     int me = world.ranks.rank, none = world.ranks.size, other;
     broadcast(&theirs, 1, MPI_UINT64_T, 0);
     int differs = theirs == mine ? none : me;
-    reduce(&differs, &other, MPI_INT, MPI_MIN);
+    reduce(&differs, &other, 1, MPI_INT, MPI_MIN);
     return other == none ? 0 : other;
 }
 
-static consm_status world_agree(const char *what, const void *data, size_t bytes, bool text)
+static consm_status agree_on(const struct alike *thing)
 {
     char shown[2][SHOWN] = {"", ""};
-    int other = first_other(hash_bytes(data, bytes));
+    int other = first_other(hash_bytes(thing->data, thing->bytes));
     if (other == 0)
         return CONSM_OK;
-    if (!text)
-        return world.os->fail(
-            CONSM_EINVAL, "the ranks disagree: rank %d differs from rank 0 in its %s", other, what);
+    if (!thing->text)
+        return world.os->fail(CONSM_EINVAL,
+                              "the ranks disagree: rank %d differs from rank 0 in its %s", other,
+                              thing->what);
     for (int i = 0; i < 2; i++) {
-        snprintf(shown[i], SHOWN, "%.*s", (int)(bytes < SHOWN ? bytes : SHOWN - 1),
-                 (const char *)data);
+        snprintf(shown[i], SHOWN, "%.*s", (int)(thing->bytes < SHOWN ? thing->bytes : SHOWN - 1),
+                 (const char *)thing->data);
         broadcast(shown[i], SHOWN, MPI_CHAR, i ? other : 0);
     }
     return world.os->fail(CONSM_EINVAL, "the ranks disagree: rank 0 has %s %s, but rank %d has %s",
-                          what, shown[0], other, shown[1]);
+                          thing->what, shown[0], other, shown[1]);
+}
+
+/* Usually all is the same, and one message says so. Else the things are compared one by one. */
+static consm_status world_agree(const struct alike *thing, int count)
+{
+    consm_status st = CONSM_OK;
+    uint64_t hash = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t both[2] = {hash, hash_bytes(thing[i].data, thing[i].bytes)};
+        hash = hash_bytes(both, sizeof both);
+    }
+    if (all_same(hash))
+        return CONSM_OK;
+    for (int i = 0; i < count; i++)
+        TRY(agree_on(&thing[i]));
+done:
+    return st;
 }
 
 static double world_first(double mine)
@@ -127,7 +153,7 @@ static double world_first(double mine)
 static int64_t world_sent(void)
 {
     int64_t all;
-    reduce(&world.sent, &all, MPI_INT64_T, MPI_SUM);
+    reduce(&world.sent, &all, 1, MPI_INT64_T, MPI_SUM);
     return all;
 }
 

@@ -60,6 +60,14 @@ struct plugin_services {
     const struct walks *walks;
 };
 
+/* Something that all ranks must have alike. */
+struct alike {
+    const char *what; /* its name, for the message */
+    const void *data;
+    size_t bytes;
+    bool text; /* the message shows it */
+};
+
 /* Processes that train one model together: what libconsm_mpi.so exports as `consm_ranks`. All run
  * the same program on the same data and call these functions in the same order. */
 struct ranks {
@@ -70,9 +78,9 @@ struct ranks {
      * NULL. */
     consm_status (*divide)(struct backend **out, struct backend *inner,
                            const struct partition *rows, const struct partition *columns);
-    /* CONSM_EINVAL, with one line that names a rank, unless all have the same bytes; text is shown.
-     */
-    consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
+    /* CONSM_EINVAL, with one line that names a rank and the first difference, unless all have the
+     * same bytes. One message for all things. */
+    consm_status (*agree)(const struct alike *thing, int count);
     int64_t (*sent)(void);        /* bytes of programs' values that all ranks have sent so far */
     double (*first)(double mine); /* rank 0's value: for decisions by a clock or a person */
     /* Those of a partition. */

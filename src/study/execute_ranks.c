@@ -121,7 +121,8 @@ static consm_status compare_jobs(const struct execution *x)
     TRY(ZNEW(key, x->count));
     for (size_t i = 0; i < x->count; i++)
         memcpy(key[i], x->job[i].key, sizeof key[i]);
-    TRY(x->workers.ranks->agree("runs to do", key, x->count * sizeof *key, false));
+    TRY(x->workers.ranks->agree(&(struct alike){"runs to do", key, x->count * sizeof *key, false},
+                                1));
 done:
     mem_free(key);
     return st;
