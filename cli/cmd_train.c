@@ -10,6 +10,7 @@
 #include "together.h"
 #include "train_args.h"
 #include "train_detail.h"
+#include "train_ranks.h"
 
 #include "app/limits.h"
 #include "base/clock.h"
@@ -291,6 +292,7 @@ static int run(struct args *args)
     struct config_file file = {0};
     struct consm_open_options how;
     const char *name;
+    bool mine;
     int code;
     if ((code = config_file_apply(&file, args)) || (code = train_args_read(&t, args, &batch)) ||
         (code = data_args_name(&name, args, "csbm")))
@@ -302,10 +304,13 @@ static int run(struct args *args)
     TRY(dataset_open_among(&t.data, name, &how, args->together->ranks));
     t.read = dataset_read(t.data);
     config_file_warn(&file, args, t.read->sha256);
+    TRY(train_ranks(&mine, &t));
+    if (!mine)
+        goto done;
     TRY(options_resolve(t.options, t.data));
     TRY(limits_check(t.read, options_config(t.options),
                      elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.choices.member_jobs,
-                     args->together->ranks->size));
+                     dataset_ranks(t.data)->size));
     TRY(look_at_split(&t));
     if ((code = train_suspect(&t)))
         goto out;
@@ -313,7 +318,7 @@ static int run(struct args *args)
     TRY(dataset_prepared(&t.prepared, t.data));
     if (!args_has(args, "threads") && prepare_is_small(t.prepared, options_config(t.options)))
         batch.threads = 1;
-    if (args->together->ranks->size > 1) /* they train each run together, in one order */
+    if (dataset_ranks(t.data)->size > 1) /* they train each run together, in one order */
         batch.jobs = 1;
     TRY(train_all(&t, &batch));
     TRY(print_changes(&t));

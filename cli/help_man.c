@@ -152,7 +152,11 @@ static void man_overview(const struct command *const *commands)
           ".TP\n"
           ".B CONSM_SIMD\n"
           "instruction set of the vector kernels: base, avx2 or avx512 on x86\\-64, base or neon "
-          "on aarch64; default: the widest that the processor has\n",
+          "on aarch64; default: the widest that the processor has\n"
+          ".TP\n"
+          ".B CONSM_RANKS\n"
+          "divide: under mpirun, train divides small graphs, too; default: rank 0 trains them "
+          "alone\n",
           stdout);
 }
 

@@ -88,7 +88,7 @@ consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
     consm_status st = CONSM_OK;
     struct cut_size *part = NULL;
     int64_t c = d->classes, width, outside = 0;
-    *f = (struct ranks_forecast){.ranks = ranks};
+    *f = (struct ranks_forecast){.ranks = ranks, .nodes = graph->rows};
     TRY(NEW(part, ranks));
     TRY(cut_sizes(part, graph, ranks));
     for (int p = 0; p < ranks; p++) {
@@ -112,6 +112,22 @@ done:
     return st;
 }
 
+bool forecast_is_slower(int64_t nodes, int ranks)
+{
+    return ranks > 1 && nodes < (int64_t)RANK_NODES * ranks;
+}
+
+/* The numbers of ranks that are slower than one process. */
+static void print_slower(const struct ranks_forecast *f, int count)
+{
+    int slower = 0;
+    for (int i = 0; i < count; i++)
+        if (forecast_is_slower(f[i].nodes, f[i].ranks))
+            printf("%s%d", slower++ ? ", " : "\n  One process is faster than ", f[i].ranks);
+    if (slower)
+        printf(" ranks: ranks gain if each has at least %d nodes.\n", RANK_NODES);
+}
+
 static double megabytes(int64_t bytes)
 {
     return (double)bytes / 1e6;
@@ -130,15 +146,17 @@ void forecast_print(const struct ranks_forecast *f, int count)
            "  max rows, entries, halo (rows read from other ranks): of the largest rank.\n"
            "  MB whole, part: data of a rank if it holds the whole graph or only its part.\n"
            "  MB values: computed values of a rank. MB/epoch: sent by all ranks together.\n");
+    print_slower(f, count);
 }
 
 json_t *forecast_json(const struct ranks_forecast *f)
 {
-    return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks", f->ranks,
-                     "most_rows", (json_int_t)f->most_rows, "most_entries",
+    return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "ranks",
+                     f->ranks, "most_rows", (json_int_t)f->most_rows, "most_entries",
                      (json_int_t)f->most_entries, "most_halo", (json_int_t)f->most_halo, "halo",
                      (json_int_t)f->halo, "cut_edges", (json_int_t)f->cut, "data_bytes",
                      (json_int_t)f->held, "value_bytes", (json_int_t)f->divided, "halo_bytes",
                      (json_int_t)f->halo_bytes, "sum_bytes", (json_int_t)f->sum_bytes,
-                     "share_bytes", (json_int_t)f->held_in_parts);
+                     "share_bytes", (json_int_t)f->held_in_parts, "one_process_is_faster",
+                     (int)forecast_is_slower(f->nodes, f->ranks));
 }

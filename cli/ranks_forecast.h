@@ -10,6 +10,7 @@
 /* For a two-layer GCN with 64 hidden units, with the graph's rows divided as in training. */
 struct ranks_forecast {
     int ranks;
+    int64_t nodes;
     int64_t most_rows, most_entries, most_halo, halo; /* of a rank; of all */
     int64_t cut;                                      /* edges between ranks */
     int64_t held, divided;                            /* bytes of a rank: of the data; of values */
@@ -18,6 +19,11 @@ struct ranks_forecast {
 };
 consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
                            const struct csr *graph, int ranks);
+
+/* From this many nodes per rank on, several ranks are faster than one process
+ * (docs/explanation/distributed.md). */
+enum { RANK_NODES = 10000 };
+bool forecast_is_slower(int64_t nodes, int ranks);
 
 void forecast_print(const struct ranks_forecast *f, int count);
 json_t *forecast_json(const struct ranks_forecast *f);

@@ -32,6 +32,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # MPI's own le
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, with a warning
 # All ranks are here. Looking for networks takes Open MPI a second per start, and version 5 warns if there is none.
 export OMPI_MCA_btl=^tcp,ofi OMPI_MCA_pml=ob1
+export CONSM_RANKS=divide # or rank 0 would train these small graphs alone
 
 # With AddressSanitizer one number of ranks is enough to run all code.
 sanitized=$(grep -qa __asan_init "$consm" && echo 1 || true)
@@ -62,6 +63,12 @@ for file in model.safetensors predictions.csv edges.csv config.yaml; do
     cmp "$work/alone/$file" "$work/three/$file" || fault "$file is another on three ranks"
 done
 [ "$(find "$work/three" -type f | wc -l)" = "$(find "$work/alone" -type f | wc -l)" ] || fault "files: $(ls "$work/three")"
+# Rank 0 trains a small graph alone, like one process, and says so.
+env -u CONSM_RANKS "${mpi[@]}" -n 2 "$consm" "${run[@]}" -o "$work/small" > "$work/out" 2> "$work/err" || fault "a small graph: $(cat "$work/err")"
+[ "$(cat "$work/err")" = "consm train: warning: 34 nodes on 2 ranks: one process is faster, so rank 0 trains alone; ranks gain if each has at least 10000 nodes" ] ||
+    fault "a small graph: said $(cat "$work/err")"
+[ "$(wc -l < "$work/out")" = 2 ] && ! grep -q '"ranks"' "$work/out" || fault "a small graph: $(cat "$work/out")"
+cmp "$work/alone/model.safetensors" "$work/small/model.safetensors" || fault "a small graph: other bits"
 "${mpi[@]}" -n 2 "$consm" info karate > "$work/out" 2>&1
 "$consm" info karate | cmp - "$work/out" || fault "info on two ranks"
 # Verbs that one rank does alone, also if they run models.
@@ -107,6 +114,7 @@ if grep -q 'built without METIS' "$work/err"; then
 elif [ $code -ne 0 ]; then
     fault "partition: $(cat "$work/err")"
 else
+    [ "$(grep -c '"one_process_is_faster": true' "$work/out")" = 4 ] || fault "a forecast for 4096 nodes: $(cat "$work/out")"
     halo() { sed -n 's/.*"ranks": 4, .*"halo": \([0-9]*\),.*/\1/p'; }
     after=$(halo < "$work/out")
     before=$("$consm" info "$work/mixed.csv" --labels "$work/ring_labels.csv" --ranks 4 --json | halo)
@@ -244,6 +252,7 @@ cat > "$work/own.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b)" && exec "$2" train . -m gcn --epochs 3 -q
 END
 disagree 'the ranks disagree: rank 1 differs' bash "$work/own.sh" "$work" "$consm" : bash "$work/own.sh" "$work" "$consm"
+disagree 'rank 1 differs from rank 0 in its dataset' env -u CONSM_RANKS bash "$work/own.sh" "$work" "$consm" : env -u CONSM_RANKS bash "$work/own.sh" "$work" "$consm"
 # … also if the option is in a file, or the program differs.
 sed 's/^epochs: .*/epochs: 4/' "$work/alone/config.yaml" > "$work/a.yaml"
 sed 's/^epochs: .*/epochs: 5/' "$work/alone/config.yaml" > "$work/b.yaml"

@@ -120,6 +120,11 @@ const struct ranks *dataset_ranks(const struct consm_dataset *dataset)
     return dataset->ranks;
 }
 
+void dataset_leave_ranks(struct consm_dataset *dataset)
+{
+    dataset->ranks = &ranks_alone;
+}
+
 const struct dataset *dataset_read(const struct consm_dataset *dataset)
 {
     return dataset->data;

@@ -66,6 +66,8 @@ consm_status dataset_open_among(struct consm_dataset **out, const char *name_or_
                                 const struct consm_open_options *options,
                                 const struct ranks *ranks);
 const struct ranks *dataset_ranks(const struct consm_dataset *dataset);
+/* From now on this process trains and predicts alone; not for data in parts. */
+void dataset_leave_ranks(struct consm_dataset *dataset);
 
 /* The same choices for data_open(), without a partition. */
 struct data_options dataset_how(const struct consm_open_options *o);
