@@ -72,11 +72,10 @@ consm_status session_report(struct session *s, const struct progress *progress)
     else if (progress->epochs > 0)
         told.fraction = (double)progress->epoch / (double)progress->epochs;
     bool stop = o->progress && o->progress(o->progress_ctx, &told);
-    stop = s->ranks->total(stop) != 0; /* any rank may have been told to stop */
     s->ahead.stop = s->ahead.stop || stop;
     if (session_ahead(s)) /* the session's state is of a later epoch */
         return CONSM_OK;
-    stop = s->ahead.stop;
+    stop = s->ranks->total(s->ahead.stop) != 0; /* any rank may have been told to stop */
     s->ahead.stop = false;
     bool due = o->checkpoint_every > 0 && progress->epoch % o->checkpoint_every == 0;
     if (o->checkpoint && (stop || due))
