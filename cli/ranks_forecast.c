@@ -125,7 +125,7 @@ static void print_slower(const struct ranks_forecast *f, int count)
         if (forecast_is_slower(f[i].nodes, f[i].ranks))
             printf("%s%d", slower++ ? ", " : "\n  One process is faster than ", f[i].ranks);
     if (slower)
-        printf(" ranks: ranks gain if each has at least %d nodes.\n", RANK_NODES);
+        printf(" ranks: use ranks from %d nodes each on.\n", RANK_NODES);
 }
 
 static double megabytes(int64_t bytes)

@@ -39,8 +39,8 @@ consm_status train_ranks(bool *mine, struct training *t)
     TRY(compare(t, ranks, few));
     if (forecast_is_slower(nodes, ranks->size))
         args_fail(t->args, EXIT_DONE,
-                  "warning: %s on %d ranks: one process is faster%s; ranks gain if each has at "
-                  "least %d nodes",
+                  "warning: %s on %d ranks: one process is faster%s; use ranks from %d nodes "
+                  "each on",
                   COUNTED(nodes, "node"), ranks->size, few ? ", so rank 0 trains alone" : "",
                   RANK_NODES);
     if (few) {

@@ -65,7 +65,7 @@ done
 [ "$(find "$work/three" -type f | wc -l)" = "$(find "$work/alone" -type f | wc -l)" ] || fault "files: $(ls "$work/three")"
 # Rank 0 trains a small graph alone, like one process, and says so.
 env -u CONSM_RANKS "${mpi[@]}" -n 2 "$consm" "${run[@]}" -o "$work/small" > "$work/out" 2> "$work/err" || fault "a small graph: $(cat "$work/err")"
-[ "$(cat "$work/err")" = "consm train: warning: 34 nodes on 2 ranks: one process is faster, so rank 0 trains alone; ranks gain if each has at least 10000 nodes" ] ||
+[ "$(cat "$work/err")" = "consm train: warning: 34 nodes on 2 ranks: one process is faster, so rank 0 trains alone; use ranks from 10000 nodes each on" ] ||
     fault "a small graph: said $(cat "$work/err")"
 [ "$(wc -l < "$work/out")" = 2 ] && ! grep -q '"ranks"' "$work/out" || fault "a small graph: $(cat "$work/out")"
 cmp "$work/alone/model.safetensors" "$work/small/model.safetensors" || fault "a small graph: other bits"
