@@ -220,9 +220,27 @@ static void power_laws_match_scipy(void **state)
     assert_true(isnan(fit.exponent));
 }
 
+/* y = 3 + 2 a exactly; b would need a negative coefficient, so it gets none. */
+static void terms_by_hand(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 1, 5, 1, 10, 4, 1, 100, 3, 1, 1000, 2};
+    static const double y[] = {5, 23, 203, 2003};
+    static const double falling[] = {5, 23, 203, 0};
+    double c[3];
+    OK(stats_fit_terms(c, x, y, 4, 3));
+    assert_true(fabs(c[0] - 3) < 1e-6 && fabs(c[1] - 2) < 1e-6 && c[2] >= 0 && c[2] < 1e-6);
+    assert_int_equal(stats_fit_terms(c, x, falling, 4, 3), CONSM_EINVAL);
+    /* A constant explains what falls with its only term: 0, not a negative coefficient. */
+    static const double one[] = {1, 1, 1, 2}, less[] = {2, 1};
+    OK(stats_fit_terms(c, one, less, 2, 2));
+    assert_true(c[1] == 0 && fabs(c[0] - 1.2) < 1e-9); /* Σ 1/y over Σ 1/y² */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_by_hand),
         cmocka_unit_test(distributions_match_scipy),
         cmocka_unit_test(means_and_intervals_match_scipy),
         cmocka_unit_test(wilcoxon_matches_scipy),
