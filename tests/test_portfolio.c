@@ -2,6 +2,7 @@
  * is trained and which are dropped. */
 #include "check.h"
 #include "train/consm/consm.h"
+#include "train/portfolio_work.h"
 #include "training.h"
 #include <math.h>
 
@@ -97,6 +98,38 @@ static void graphs_and_labels_decide_who_takes_part(void **state)
     scene_close(&few);
     scene_close(&many);
     scene_close(&dense);
+}
+
+/* The work by sizes: the same candidates take part as in a run; work grows with the graph. */
+static void work_by_sizes(void **state)
+{
+    (void)state;
+    const char *name = "csbm:nodes=600,classes=3,degree=4,features=10,seed=1";
+    struct config c = consm_config();
+    struct portfolio_work few, many, large;
+    for (int64_t labels = 10; labels <= 60; labels += 50) {
+        struct scene scene;
+        scene_open(&scene, name, labels);
+        struct portfolio_sizes sizes = {.nodes = 600,
+                                        .entries = (double)scene.problem.graph->nnz,
+                                        .two_hop = portfolio_two_hop(scene.problem.graph),
+                                        .labels_a_class = (double)labels,
+                                        .columns = 10,
+                                        .classes = 3};
+        OK(portfolio_work(labels == 10 ? &few : &many, &c, &sizes));
+        assert_int_equal((labels == 10 ? few : many).candidates, fitting(&scene.problem));
+        sizes.entries = 2e6;
+        OK(portfolio_work(&large, &c, &sizes));
+        scene_close(&scene);
+    }
+    /* 300 updates: 5, up to 60 for all, up to 120 for 8, all 300 for 4. */
+    assert_true(few.updates == 60 * few.candidates + 60 * 8 + 180 * 4);
+    /* 60 labels: sqrt(3) times as long, 520 updates. */
+    assert_true(many.updates == 104 * many.candidates + 104 * 8 + 312 * 4);
+    /* On a large graph half as many stay, and no two-hop matrix or wide network takes part. */
+    assert_true(large.candidates < many.candidates);
+    assert_true(large.updates == 104 * large.candidates + 104 * 4 + 312 * 2);
+    assert_true(many.moved > few.moved && many.multiplied > few.multiplied && few.pairs > 0);
 }
 
 static int64_t warmup_with(int64_t per_class, bool given_warmup, double stretch)
@@ -206,6 +239,7 @@ int main(void)
         cmocka_unit_test(what_was_set_holds),
         cmocka_unit_test(standardised_columns_stay),
         cmocka_unit_test(graphs_and_labels_decide_who_takes_part),
+        cmocka_unit_test(work_by_sizes),
         cmocka_unit_test(labels_stretch_the_warm_up),
         cmocka_unit_test(the_rungs_are_climbed),
         cmocka_unit_test(who_diverges_is_given_up),

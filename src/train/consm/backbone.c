@@ -265,17 +265,20 @@ static void note_standing(struct session *s)
 
 /* Many labels take longer to learn than 20 per class: the warm-up grows with the root of their
  * number, up to three times. */
-void consm_settle_length(struct session *s)
+void consm_stretch(struct config *c, double labels_a_class, const bool *given)
 {
-    struct config *c = &s->options.config;
-    const bool *given = s->options.given;
-    double stretch = sqrt(consm_labels_a_class(s->problem) / 20);
+    double stretch = sqrt(labels_a_class / 20);
     stretch = stretch > 3 ? 3 : stretch < 1 ? 1 : stretch;
     if ((given && given[CONFIG_ROW_warmup]) || c->round_patience == 0)
         stretch = 1;
     c->stretch = isnan(c->stretch) ? stretch : c->stretch;
     c->warmup = (int64_t)((double)c->warmup * c->stretch + 0.5);
     c->stretch = 1;
+}
+
+void consm_settle_length(struct session *s)
+{
+    consm_stretch(&s->options.config, consm_labels_a_class(s->problem), s->options.given);
 }
 
 bool consm_take_choice(struct session *s)

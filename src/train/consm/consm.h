@@ -545,6 +545,7 @@ double consm_labels_a_class(const struct problem *p);
 
 /* Sets the length of the warm-up: as configured, scaled by the number of labels. */
 void consm_settle_length(struct session *s);
+void consm_stretch(struct config *c, double labels_a_class, const bool *given);
 
 /* Continues from the chosen candidate. */
 consm_status consm_take_over(struct session *s);

@@ -1,7 +1,8 @@
 /* ConSM's candidate backbones: a table learned over many graphs and label counts
  * (studies/portfolio), how a candidate changes a configuration, and which candidates a graph
  * allows. Not in the paper. */
-#include "train/consm/consm.h"
+#include "train/consm/race.h"
+#include "train/portfolio_work.h"
 
 #include <string.h>
 
@@ -161,8 +162,7 @@ double consm_labels_a_class(const struct problem *p)
     return (double)labels / (double)p->classes;
 }
 
-/* Upper bound of pairs of nodes with a common neighbour: Σ_v degree(v)². */
-static double two_hop_entries(const struct csr *graph)
+double portfolio_two_hop(const struct csr *graph)
 {
     double sum = 0, n = (double)graph->rows;
     for (int64_t i = 0; i < graph->rows; i++) {
@@ -170,6 +170,23 @@ static double two_hop_entries(const struct csr *graph)
         sum += degree * degree;
     }
     return sum < n * n ? sum : n * n;
+}
+
+static bool is_far(const struct config *c)
+{
+    return c->backbone == BACKBONE_H2GCN && c->reach > 1;
+}
+
+/* Whether a graph of these sizes allows a candidate. */
+static bool fits(const struct config *c, const struct portfolio_sizes *s)
+{
+    if (c->backbone == BACKBONE_GAT && c->layers > 1 && c->hidden % c->heads != 0)
+        return false;
+    if (is_far(c) && s->two_hop > MOST_TWO_HOP)
+        return false;
+    if (is_dear(c, s->classes) && s->labels_a_class < CONSM_MANY_LABELS)
+        return false;
+    return s->entries <= LARGE_ENTRIES || columns_of(c, s->classes) <= MOST_COLUMNS;
 }
 
 bool consm_candidate_fits(const struct session *s, int64_t number)
@@ -180,11 +197,60 @@ bool consm_candidate_fits(const struct session *s, int64_t number)
         return false;
     if (c.normalize_features == FEATURES_STANDARD && p->sparse)
         return false;
-    if (c.backbone == BACKBONE_GAT && c.layers > 1 && c.hidden % c.heads != 0)
-        return false;
-    if (c.backbone == BACKBONE_H2GCN && c.reach > 1 && two_hop_entries(p->graph) > MOST_TWO_HOP)
-        return false;
-    if (is_dear(&c, p->classes) && consm_labels_a_class(p) < CONSM_MANY_LABELS)
-        return false;
-    return p->graph->nnz <= LARGE_ENTRIES || columns_of(&c, p->classes) <= MOST_COLUMNS;
+    struct portfolio_sizes sizes = {.entries = (double)p->graph->nnz,
+                                    .two_hop = is_far(&c) ? portfolio_two_hop(p->graph) : 0,
+                                    .labels_a_class = consm_labels_a_class(p),
+                                    .classes = p->classes};
+    return fits(&c, &sizes);
+}
+
+/* ---- how much work they are ---------------------------------------------- */
+
+/* Values of a node that a training step keeps, roughly: the output of every layer. */
+static double values_of(const struct config *c, int32_t classes)
+{
+    double layers = (double)c->layers, width = (double)c->hidden;
+    switch (c->backbone) {
+    case BACKBONE_APPNP: return width + classes;
+    case BACKBONE_GRAND: return width * (double)c->samples;
+    case BACKBONE_H2GCN: /* every round doubles or triples the blocks; classify first, then move */
+        return width + products_of(c, classes) / width;
+    default: return width * layers;
+    }
+}
+
+consm_status portfolio_work(struct portfolio_work *out, const struct config *config,
+                            const struct portfolio_sizes *s)
+{
+    consm_status st = CONSM_OK;
+    struct config length = *config;
+    bool quick = race_is_quick(config, s->entries);
+    double moved = 0, multiplied = 0, updates = 0;
+    *out = (struct portfolio_work){0};
+    consm_stretch(&length, s->labels_a_class, NULL);
+    for (int64_t i = 0; i < CONSM_CANDIDATES; i++) {
+        struct config c = *config;
+        TRY(consm_apply_candidate(&c, i, NULL));
+        if (!fits(&c, s))
+            continue;
+        double values = values_of(&c, s->classes) * s->nodes;
+        out->candidates++;
+        moved += columns_of(&c, s->classes);
+        multiplied += products_of(&c, s->classes) + s->columns * (double)c.hidden;
+        out->values = values > out->values ? values : out->values;
+        out->pairs = is_far(&c) ? s->two_hop : out->pairs;
+    }
+    for (int k = 0, stay = out->candidates; k < WINNER_RUNG; k++) {
+        int64_t before = k > 0 ? race_updates(&length, k - 1) : 0;
+        updates += (double)(stay * (race_updates(&length, k) - before));
+        int64_t next = race_staying(quick, k);
+        stay = stay < next ? stay : (int)next;
+    }
+    out->updates = updates;
+    if (out->candidates > 0) {
+        out->moved = s->entries * updates * moved / out->candidates;
+        out->multiplied = s->nodes * updates * multiplied / out->candidates;
+    }
+done:
+    return st;
 }

@@ -23,6 +23,9 @@ int64_t race_updates(const struct config *c, int rung);
  */
 bool race_quick(const struct session *s);
 int64_t race_stay(const struct session *s, int rung);
+/* The same by sizes, for forecasts. */
+bool race_is_quick(const struct config *c, double entries);
+int64_t race_staying(bool quick, int rung);
 
 /* Applies configuration i: a candidate, or the given backbone with features as stored, then
  * row-normalised. */

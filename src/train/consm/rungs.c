@@ -35,15 +35,24 @@ int64_t race_updates(const struct config *c, int rung)
     return part < whole ? part : whole;
 }
 
+bool race_is_quick(const struct config *c, double entries)
+{
+    return c->candidates == CANDIDATES_FEW || entries > CONSM_MILLION_ENTRIES;
+}
+
 bool race_quick(const struct session *s)
 {
-    return s->options.config.candidates == CANDIDATES_FEW ||
-           s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
+    return race_is_quick(&s->options.config, (double)s->problem->graph->nnz);
+}
+
+int64_t race_staying(bool quick, int rung)
+{
+    return quick && rung > 0 ? (rungs[rung].stay + 1) / 2 : rungs[rung].stay;
 }
 
 int64_t race_stay(const struct session *s, int rung)
 {
-    return race_quick(s) && rung > 0 ? (rungs[rung].stay + 1) / 2 : rungs[rung].stay;
+    return race_staying(race_quick(s), rung);
 }
 
 /* A candidate is finished if nothing was better for a quarter of the whole length, and at least 100
