@@ -26,6 +26,6 @@ consm_status bench_own_process(consm_status (*measure)(void *out, void *arg), vo
     close(ends[0]);
     if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0 || !heard)
         return status_fail(CONSM_EIO, "a measurement in a process of its own failed");
-    *peak_mb = (double)usage.ru_maxrss / 1e3;
+    *peak_mb = (double)usage.ru_maxrss * 1024 / 1e6;
     return CONSM_OK;
 }
