@@ -238,17 +238,28 @@ done:
     return st;
 }
 
-/* Whether shape and columns are equal: then the transpose has the pattern of the matrix itself. */
-static bool same_pattern(const struct csr *a, const struct csr *b)
+/* Whether the matrix is its own transpose: walks over the entries as the transpose would be filled,
+ * without making it, because a large graph has no memory for a second one. */
+static consm_status is_symmetric(bool *out, const struct csr *a)
 {
-    return a->rows == b->rows && a->cols == b->cols &&
-           memcmp(a->start, b->start, (size_t)(a->rows + 1) * sizeof *a->start) == 0 &&
-           memcmp(a->col, b->col, (size_t)a->nnz * sizeof *a->col) == 0;
-}
-
-static bool same_values(const struct csr *a, const struct csr *b)
-{
-    return !a->val || (b->val && memcmp(a->val, b->val, (size_t)a->nnz * sizeof *a->val) == 0);
+    consm_status st = CONSM_OK;
+    int64_t *slot = NULL;
+    *out = false;
+    if (a->rows != a->cols)
+        return CONSM_OK;
+    TRY(NEW(slot, a->rows));
+    memcpy(slot, a->start, (size_t)a->rows * sizeof *slot);
+    for (int64_t r = 0; r < a->rows; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            int64_t at = slot[a->col[k]]++;
+            if (at >= a->start[a->col[k] + 1] || a->col[at] != (int32_t)r ||
+                (a->val && memcmp(&a->val[at], &a->val[k], sizeof *a->val) != 0))
+                goto done;
+        }
+    *out = true;
+done:
+    mem_free(slot);
+    return st;
 }
 
 static consm_status make_transpose(struct csr *a)
@@ -256,6 +267,12 @@ static consm_status make_transpose(struct csr *a)
     consm_status st = CONSM_OK;
     struct csr *t = NULL;
     int64_t *slot = NULL, *entry = NULL;
+    bool symmetric;
+    TRY(is_symmetric(&symmetric, a));
+    if (symmetric) {
+        a->t = a;
+        return CONSM_OK;
+    }
     TRY(csr_new(&t, a->cols, a->rows, a->nnz, a->val != NULL));
     TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
@@ -273,12 +290,8 @@ static consm_status make_transpose(struct csr *a)
         }
     a->t_entry = entry; /* only now, when it is complete: not every reader takes the lock */
     entry = NULL;
-    if (same_pattern(a, t) && same_values(a, t)) {
-        a->t = a;
-    } else {
-        a->t = t;
-        t = NULL;
-    }
+    a->t = t;
+    t = NULL;
 done:
     mem_free(slot);
     mem_free(entry);

@@ -138,7 +138,8 @@ consm_status csr_from_dense(struct csr **out, const float *dense, int64_t rows, 
 
 void csr_free(struct csr *a);
 
-/* Computes and caches a->t and a->t_entry, if missing. O(rows + cols + nnz). */
+/* Computes and caches a->t, and a->t_entry unless the matrix is its own transpose, if missing.
+ * O(rows + cols + nnz). */
 consm_status csr_transpose(struct csr *a);
 
 /* As csr_transpose(), and makes t_entry even if t is there without it. Values stored outside the
