@@ -253,7 +253,7 @@ static consm_status is_symmetric(bool *out, const struct csr *a)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
             int64_t at = slot[a->col[k]]++;
             if (at >= a->start[a->col[k] + 1] || a->col[at] != (int32_t)r ||
-                (a->val && memcmp(&a->val[at], &a->val[k], sizeof *a->val) != 0))
+                (a->val && a->val[at] != a->val[k]))
                 goto done;
         }
     *out = true;
