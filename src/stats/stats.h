@@ -39,8 +39,8 @@ struct stats_power_fit {
 };
 struct stats_power_fit stats_fit_power(const double *x, const double *y, int64_t n);
 
-/* c (terms) >= 0 that minimises Σ_i (Σ_j c_j x_ij / y_i - 1)², the squared relative errors of a sum
- * of terms x (n, terms) for y (n) > 0. terms.c */
+/* c (terms) >= 0 so that the sums f_i = Σ_j c_j x_ij have small relative errors: minimises
+ * Σ_i f_i/y_i + y_i/f_i. x (n, terms), y (n) > 0. terms.c */
 consm_status stats_fit_terms(double *c, const double *x, const double *y, int64_t n, int terms);
 
 /* ---- do two methods differ (wilcoxon.c) ---------------------------------- */
