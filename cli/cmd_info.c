@@ -1,5 +1,8 @@
-/* `consm info`: facts about a dataset, and what to beware of, as text; info_json.c writes JSON. */
+/* `consm info`: facts about a dataset, and what to beware of, as text; info_json.c writes JSON,
+ * info_forecast.c says what training will cost. */
 #include "cmd_info.h"
+
+#include "app/defaults.h"
 #include "commands.h"
 #include "data/generate/generate.h"
 #include "json_line.h"
@@ -221,10 +224,10 @@ static void print_files(const struct data_set *set, const struct registry_check 
 }
 
 static void print_people(const struct dataset *d, const struct data_facts *f,
-                         const struct data_set *set, const struct registry_check *check,
-                         const char *spec)
+                         const struct info_forecast *forecast, const struct data_set *set,
+                         const struct registry_check *check, const char *spec)
 {
-    char number[32], name[SHOWN];
+    char name[SHOWN];
     printf("%s%s%s\n\n", shown(name, d->name, 0), set ? ": " : "", set ? set->about : "");
     print_row("nodes", d->nodes, "");
     print_edges(d, f);
@@ -233,8 +236,7 @@ static void print_people(const struct dataset *d, const struct data_facts *f,
     print_degrees(d, f);
     print_homophily(&f->homophily);
     print_split(d, f, spec);
-    printf("\n  %-16s %12s  MB for a two-layer GCN with 64 hidden units (estimate)\n", "memory",
-           grouped((f->gcn_bytes + 999999) / 1000000, number));
+    info_forecast_print(forecast);
     if (d->sha256[0])
         printf("  sha256           %s\n", d->sha256);
     if (set) {
@@ -284,6 +286,7 @@ static int run(struct args *args)
     struct dataset *d = NULL;
     struct split_options o;
     struct data_facts facts = {0};
+    struct info_forecast forecast;
     struct registry_check check = {0};
     const struct data_set *set = NULL;
     uint8_t *role = NULL;
@@ -308,14 +311,15 @@ static int run(struct args *args)
         TRY(split_make(role, d, spec, (uint64_t)seed, &o));
     }
     TRY(facts_measure(&facts, d, role));
+    TRY(info_forecast(&forecast, d, &facts, spec, defaults_known(args->item[0])));
     if (!args_has(args, "format"))
         set = registry_find(args->item[0]);
     if (set)
         TRY(registry_verify(&check, set, args_get(args, "data-dir")));
     if (args_has(args, "json"))
-        info_print_json(d, &facts, set, &check, spec, seed);
+        info_print_json(d, &facts, &forecast, set, &check, spec, seed);
     else
-        print_people(d, &facts, set, &check, spec);
+        print_people(d, &facts, &forecast, set, &check, spec);
 done:
     facts_free(&facts);
     mem_free(role);
@@ -325,12 +329,14 @@ done:
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "describe a dataset: size, degrees, homophily, duplicates, memory",
+    .summary = "describe a dataset: size, degrees, homophily, duplicates, cost of a run",
     .usage = "[DATASET] [--split SPLIT] [--ranks N] [--json]",
     .text =
         "DATASET is a name or a path. Without DATASET, consm lists the known names.\n"
         "With --split, also prints the numbers of training, validation and test nodes, and how\n"
-        "many test nodes have a duplicate among the training nodes.\n\n"
+        "many test nodes have a duplicate among the training nodes. The forecast is for a run "
+        "with\n"
+        "default parameters on that split, or on the split that `consm train` takes.\n\n"
         "  consm info karate\n"
         "  consm info chameleon --split public\n"
         "  consm info my-graph/ --json\n"

@@ -91,8 +91,8 @@ static void put_registered(json_t *o, const struct data_set *set,
 }
 
 void info_print_json(const struct dataset *d, const struct data_facts *f,
-                     const struct data_set *set, const struct registry_check *check,
-                     const char *spec, int64_t seed)
+                     const struct info_forecast *forecast, const struct data_set *set,
+                     const struct registry_check *check, const char *spec, int64_t seed)
 {
     json_t *o = json_object();
     json_object_set_new(o, "dataset", json_string(d->name));
@@ -125,7 +125,8 @@ void info_print_json(const struct dataset *d, const struct data_facts *f,
     put(o, "stored_splits", d->splits);
     if (spec)
         json_object_set_new(o, "split", split(f, spec, seed));
-    put(o, "gcn_bytes", f->gcn_bytes);
+    put(o, "gcn_bytes", (int64_t)forecast->cost[COST_GCN_BYTES].usual);
+    json_object_set_new(o, "forecast", info_forecast_json(forecast));
     json_object_set_new(o, "sha256", d->sha256[0] ? json_string(d->sha256) : json_null());
     if (set)
         put_registered(o, set, check);

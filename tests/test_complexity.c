@@ -1,8 +1,12 @@
-/* The study of costs: the runs it plans, and its table, figures and sentence from a record made by
+/* The study of costs: the runs it plans, and its tables, figures and sentence from a record made by
  * hand. Nothing is timed. */
 #include "folder.h"
 
+#include "app/cost.h"
+#include "data/generate/generate.h"
 #include "study/study.h"
+
+#include <math.h>
 
 enum { SIZES = 4 };
 
@@ -52,7 +56,8 @@ static void render(struct text *page, double late)
     OK(runs_open(&runs, in_folder("runs.jsonl"), RUNS_APPEND));
     struct study_view v = {&o, runs, NULL, folder};
     OK(study_find("complexity")->plan(&plan, &v));
-    assert_int_equal(plan.count, 2 * SIZES);
+    assert_int_equal(plan.count, 2 * SIZES + 6); /* and six by default parameters, not run here */
+    plan.count = 2 * SIZES;
     assert_string_equal(plan.run[0].dataset, "csbm:nodes=1000,degree=20,features=16,homophily=0.5");
     for (size_t i = 0; i < plan.count; i++) {
         const struct study_run *run = &plan.run[i];
@@ -117,11 +122,139 @@ static void the_larger_half_decides(void **state)
     text_free(&page);
 }
 
+/* ---- default runs -------------------------------------------------------- */
+
+/* What the runs of each kind would take if the model were right. */
+static const double truth[COST_KINDS][COST_TERMS] = {
+    [COST_SECONDS] = {2, 3e-3, 1e-9, 2e-12, 4e-5, 1e-6},
+    [COST_BYTES] = {9e6, 100, 300, 16, 30, 8, 2},
+    [COST_GCN_BYTES] = {8e6, 200, 50, 8, 20, 900},
+};
+
+static double sum_of(enum cost_kind kind, const struct cost_sizes *s)
+{
+    double term[COST_TERMS], sum = 0;
+    OK(cost_terms(term, kind, s));
+    for (int j = 0; j < COST_TERMS; j++)
+        sum += truth[kind][j] * term[j];
+    return sum;
+}
+
+/* A default run's record; the first one takes `off` times as long as it should. */
+static void record_default(struct runs *runs, const struct study_run *run, double off)
+{
+    struct csbm_options o = csbm_defaults();
+    json_t *identity;
+    OK(csbm_parse(&o, run->dataset + strlen("csbm:")));
+    double nodes = (double)o.nodes, labels = (double)(run->split_options.per_class * o.classes);
+    struct cost_sizes s = {.nodes = nodes,
+                           .edges = nodes * o.degree / 2,
+                           .columns = (double)o.features,
+                           .classes = (double)o.classes,
+                           .labels = labels,
+                           .two_hop = nodes * o.degree * o.degree};
+    bool gcn = strcmp(run->model->name, "gcn") == 0;
+    double used = gcn ? 1 : off * sum_of(COST_SECONDS, &s);
+    double bytes = sum_of(gcn ? COST_GCN_BYTES : COST_BYTES, &s);
+    json_t *result = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "nodes", s.nodes,
+                               "edges", s.edges, "labels_train", s.labels, "two_hop", s.two_hop,
+                               "data_mb", 1.0, "train_mb", bytes / 1e6 - 1, "seconds", used / 2,
+                               "processor_seconds", used, "instructions", 3e9 * used);
+    OK(plan_identity(&identity, run, NULL));
+    OK(runs_append(runs, identity, result));
+    json_decref(identity);
+    json_decref(result);
+}
+
+static void render_default(double off)
+{
+    struct study_options o;
+    struct plan plan = {0};
+    struct runs *runs;
+    struct report *r;
+    json_t *request = json_pack("{s:[s]}", "datasets", "karate");
+    OK(options_read(&o, request));
+    OK(runs_open(&runs, in_folder("runs.jsonl"), RUNS_APPEND));
+    struct study_view v = {&o, runs, NULL, folder};
+    OK(study_find("complexity")->plan(&plan, &v));
+    for (size_t i = 14; i < plan.count; i++)
+        record_default(runs, &plan.run[i], i == 14 ? off : 1);
+    OK(report_new(&r, "complexity"));
+    OK(study_find("complexity")->render(r, &v));
+    OK(report_write_files(r, in_folder("files")));
+    report_free(r);
+    runs_close(runs);
+    plan_free(&plan);
+    options_free(&o);
+    json_decref(request);
+}
+
+/* Where the model is right, the fit repeats every run. */
+static void a_fit_finds_the_model(void **state)
+{
+    (void)state;
+    render_default(1);
+    const char *model = content_of("files/complexity-model.csv");
+    for (int kind = 0; kind < COST_KINDS; kind++) {
+        static const char *const name[] = {"SECONDS", "BYTES", "GCN_BYTES"};
+        char row[96];
+        snprintf(row, sizeof row, "\r\n%s,smallest measured / model,1.000\r\n", name[kind]);
+        is_in(model, row);
+        snprintf(row, sizeof row, "\r\n%s,largest measured / model,1.000\r\n", name[kind]);
+        is_in(model, row);
+    }
+    const char *table = content_of("files/complexity-default.csv");
+    double edges, features, classes, labels, seconds, used, fitted, peak, instructions;
+    const char *line = strstr(table, "\r\nlabels,2000,");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line + strlen("\r\nlabels,2000,"),
+                            "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &edges, &features, &classes,
+                            &labels, &seconds, &used, &fitted, &peak, &instructions),
+                     9);
+    assert_true(edges == 10000 && features == 16 && classes == 4 && labels == 20);
+    assert_true(fabs(used - 2 * seconds) < 1e-6 * used && fabs(fitted - used) < 1e-2 * used);
+    assert_true(fabs(instructions - 3 * used) < 1e-6 * used && peak > 9);
+    is_in(content_of("files/complexity-default-time.svg"), ">labels<");
+}
+
+/* A run that the model cannot explain widens the range. */
+static void a_run_off_the_model_widens_the_range(void **state)
+{
+    (void)state;
+    render_default(3);
+    const char *row = strstr(content_of("files/complexity-model.csv"), "SECONDS,largest");
+    assert_non_null(row);
+    assert_true(strtod(strrchr(strtok((char *)row, "\r"), ',') + 1, NULL) > 1.05);
+}
+
+/* A forecast is a sum of positive terms, and its range contains it. */
+static void a_forecast_grows_with_the_graph(void **state)
+{
+    (void)state;
+    struct cost_sizes s = {
+        .nodes = 2000, .edges = 10000, .columns = 16, .classes = 4, .labels = 80, .two_hop = 2e5};
+    for (enum cost_kind kind = COST_SECONDS; kind < COST_KINDS; kind++) {
+        struct cost_range small, big;
+        struct cost_sizes more = s;
+        more.nodes *= 4;
+        more.edges *= 4;
+        more.two_hop *= 4;
+        OK(cost_forecast(&small, kind, &s));
+        OK(cost_forecast(&big, kind, &more));
+        assert_true(0 < small.low && small.low <= small.usual && small.usual <= small.high);
+        assert_true(big.usual > small.usual);
+    }
+    assert_true(strlen(cost_measured_on) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(costs_by_hand, fresh, clean),
         cmocka_unit_test_setup_teardown(the_larger_half_decides, fresh, clean),
+        cmocka_unit_test_setup_teardown(a_fit_finds_the_model, fresh, clean),
+        cmocka_unit_test_setup_teardown(a_run_off_the_model_widens_the_range, fresh, clean),
+        cmocka_unit_test(a_forecast_grows_with_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,10 @@ static consm_status measure_degrees(struct data_facts *f, const struct csr *g)
     for (int64_t i = 0; i < g->rows; i++)
         most = degree_of(g, i) > most ? degree_of(g, i) : most;
     TRY(ZNEW(count, most + 1));
-    for (int64_t i = 0; i < g->rows; i++)
+    for (int64_t i = 0; i < g->rows; i++) {
         count[degree_of(g, i)]++;
+        f->squared_degrees += (double)degree_of(g, i) * (double)degree_of(g, i);
+    }
     f->isolated = count[0];
     f->mean_degree = (double)g->nnz / (double)g->rows;
     for (int64_t k = 0, next = 0, bucket = 0; k <= most; k++) {
@@ -130,21 +132,6 @@ done:
     return st;
 }
 
-/* The memory of a two-layer GCN with 64 hidden units: the process itself, the stored edges and room
- * to sort them, the normalised adjacency, the features with their transpose, parameters with
- * gradient, two Adam moments and the best copy, and four blocks of hidden and of class width per
- * node. Peak sizes of real runs are within a tenth of it. */
-static int64_t gcn_bytes(const struct dataset *d, const struct csr *g)
-{
-    enum { HIDDEN = 64, PROCESS = 10000000 };
-    int64_t n = d->nodes, f = d->features, c = d->classes;
-    int64_t edges = 20 * d->edges + 2 * (12 * g->nnz + 8 * n) + 8 * n;
-    int64_t features = d->sparse ? 24 * d->sparse->nnz + 16 * (n + f) : 4 * n * f;
-    int64_t parameters = 5 * 4 * (f * HIDDEN + HIDDEN + HIDDEN * c + c);
-    int64_t activations = 4 * n * (4 * HIDDEN + 4 * c);
-    return PROCESS + edges + features + parameters + activations;
-}
-
 consm_status facts_measure(struct data_facts *out, const struct dataset *d, const uint8_t *role)
 {
     consm_status st = CONSM_OK;
@@ -169,7 +156,6 @@ consm_status facts_measure(struct data_facts *out, const struct dataset *d, cons
     TRY(measure_duplicates(out, d, g, directed, role));
     if (role)
         split_count(out->split_size, role, d->nodes);
-    out->gcn_bytes = gcn_bytes(d, g);
 done:
     components_free(&parts);
     csr_free(g);

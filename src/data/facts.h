@@ -1,6 +1,6 @@
 /*
  * Facts about a dataset that a user should know before trusting a result: sizes before and after
- * cleaning, degrees, homophily, duplicates and their leak across a split, and the memory of a run.
+ * cleaning, degrees, homophily, duplicates and their leak across a split.
  */
 #ifndef DATA_FACTS_H
 #define DATA_FACTS_H
@@ -32,7 +32,7 @@ struct data_facts {
     int64_t unlabelled;
     int64_t *class_size; /* (c) */
     int64_t isolated, components, largest_component;
-    double mean_degree;
+    double mean_degree, squared_degrees; /* Σ degree² */
     int64_t degree[FACTS_QUANTILES];
     int64_t degree_count[FACTS_BUCKETS];
     struct homophily homophily;
@@ -41,7 +41,6 @@ struct data_facts {
      * the duplicate pages of Platonov et al. 2023: features may differ in a word. */
     struct duplicates twins, copies;
     int64_t split_size[4]; /* by role; all 0 without a split */
-    int64_t gcn_bytes;     /* estimate for a two-layer GCN with 64 hidden units */
 };
 
 /* role (n) is the split in question, or NULL. O(n + m + non-zeros), times the stored splits. */

@@ -1,5 +1,6 @@
-/* Section 4.4: time and memory against the number of edges, on generated graphs of one shape. Runs
- * are made one at a time. */
+/* Section 4.4: time and memory against the number of edges, on generated graphs of one shape; and
+ * costs of default runs (costs.c). Runs are made one at a time. */
+#include "study/costs.h"
 #include "study/lines.h"
 
 #include <math.h>
@@ -47,6 +48,7 @@ static consm_status complexity_plan(struct plan *plan, const struct study_view *
             TRY(cost_run(&run, name, k, methods[m], v->options->device));
             TRY(plan_add(plan, &run));
         }
+    TRY(costs_plan(plan, v));
 done:
     return st;
 }
@@ -163,6 +165,7 @@ static consm_status complexity_render(struct report *r, const struct study_view 
     TRY(add_chart(r, &c, false));
     TRY(add_chart(r, &c, true));
     add_claim(r, &c);
+    TRY(costs_render(r, v));
 done:
     table_free(t);
     return st;
