@@ -35,6 +35,7 @@ struct bench {
     struct team *team;         /* its threads */
     int threads, most_threads; /* of this pass, of the last */
     double seconds;            /* spent on each measurement */
+    double edges;              /* of the cases "scale"; 0: as many as they are for */
     const char *device;        /* time models on that device and nothing else; NULL: not */
     char *sets;                /* for that: datasets, between semicolons */
     const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
@@ -83,6 +84,7 @@ struct work bench_instr_work(const struct instr *in);
 struct work bench_product_work(double m, double n, double w);
 consm_status bench_peers(struct bench *b);
 consm_status bench_consm(struct bench *b);
+consm_status bench_scale(struct bench *b);
 
 /* Calls measure(out, arg) in a child process and returns the bytes of out and the child's peak
  * memory. */

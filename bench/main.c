@@ -14,6 +14,7 @@ static const char usage[] =
     "  --device D     instead: steps and epochs of models on cpu, cuda, …, with --sets A;B;…\n"
     "  --busy         on a machine with other work: one thread, processor time instead of wall "
     "time\n"
+    "  --edges N      edges of the cases \"scale\", as in --filter \"scale gcn\" --edges 3e7\n"
     "  --kernels      kernels only, no models and no files\n"
     "  --operations   with \"peers MODEL SET\": also measure every operation of the epoch alone\n"
     "  --json         one JSON object per line instead of the table\n"
@@ -40,6 +41,7 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_large(b));
     TRY(bench_peers(b));
     TRY(bench_consm(b));
+    TRY(bench_scale(b));
 done:
     backend_close(b->backend);
     return st;
@@ -71,6 +73,8 @@ static int parse(struct bench *b, int *threads, int argc, char **argv)
             b->sets = argv[i + 1];
         else if (strcmp(argv[i], "--threads") == 0 && value && atoi(value) > 0)
             *threads = atoi(value);
+        else if (strcmp(argv[i], "--edges") == 0 && value && atof(value) >= 1000)
+            b->edges = atof(value);
         else if (strcmp(argv[i], "--seconds") == 0 && value && atof(value) > 0)
             b->seconds = atof(value);
         else {
