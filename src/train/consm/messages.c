@@ -29,10 +29,11 @@ consm_status consm_open_messages(struct session *s)
     if (s->options.config.messages == MESSAGES_NONE)
         return CONSM_OK;
     TRY(views_new(&own->own_views, s->problem->graph));
-    const struct csr *view = weighed_view(own);
+    struct csr *view = (struct csr *)weighed_view(own);
     if (!view)
         TRY(CONSM_ENOMEM);
-    ((struct csr *)view)->changes = true;
+    TRY(csr_transpose_entries(view)); /* for programs with a value per entry: the pattern stays */
+    view->changes = true;
     TRY(NEW(own->plain_value, view->nnz));
     TRY(NEW(own->best_value, view->nnz));
     memcpy(own->plain_value, view->val, value_bytes(view));
