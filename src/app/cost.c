@@ -6,13 +6,17 @@
 
 #include <math.h>
 
+/* Hidden units of most candidates: wider features are multiplied with weights before they are
+ * moved. */
+enum { WIDTH = 64 };
+
 /* A forecast is for graphs that were not measured, so its range is at least so wide. */
 static const double LEAST_ERROR = 0.1;
 
 static const char *const names[COST_KINDS][COST_TERMS] = {
     [COST_SECONDS] = {"fixed", "updates", "moved", "multiplied", "edges", "values"},
     [COST_BYTES] = {"fixed", "nodes", "edges", "values", "scores", "widest", "reached widest",
-                    "pairs"},
+                    "reached values", "pairs"},
     [COST_GCN_BYTES] = {"fixed", "nodes", "edges", "values", "scores", "reached"},
 };
 
@@ -87,7 +91,8 @@ consm_status cost_terms(double out[COST_TERMS], enum cost_kind kind, const struc
         [COST_SECONDS] = {1, work.updates, work.moved, work.multiplied, s->edges,
                           s->nodes * s->columns},
         [COST_BYTES] = {1, s->nodes, s->edges, s->nodes * s->columns, s->nodes * s->classes,
-                        work.values, work.values / fmax(1, s->nodes) * far, work.pairs},
+                        work.values, work.values / fmax(1, s->nodes) * far,
+                        far * fmin(s->columns, WIDTH), work.pairs},
         [COST_GCN_BYTES] = {1, s->nodes, s->edges, s->nodes * s->columns, s->nodes * s->classes,
                             reached},
     };

@@ -18,7 +18,7 @@ struct cost_sizes {
     double two_hop; /* portfolio_two_hop of the graph */
 };
 
-enum { COST_TERMS = 8 };
+enum { COST_TERMS = 9 };
 
 /* Name of a term, NULL from the last one on; and its values for a graph. */
 const char *cost_term_name(enum cost_kind kind, int term);
