@@ -84,7 +84,7 @@ OTHERS = set(re.findall(r"--[a-z][a-z0-9-]*", " ".join((here / p).read_text() fo
     "scripts/matrix", "scripts/chroot-test", "scripts/mutate", "scripts/abi", "scripts/format", "scripts/dist",
     "scripts/check-includes", "scripts/trust-prior", "bench/tables.py", "bench/beside_pyg.py", "tests/check_tutorial.sh",
     "bench/pyg_python.py", "bench/pyg_cuda.py", "scripts/docs") if (here / p).exists())))
-OTHERS |= {"--preset", "--build", "--target", "--map-by", "--busy", "--operations", "--filter", "--alone", "--sets", "--record",
+OTHERS |= {"--preset", "--build", "--target", "--map-by", "--busy", "--operations", "--filter", "--edges", "--alone", "--sets", "--record",
            "--print", "--judge", "--load", "--clock-control", "--cache-control", "--quick", "--compile-seconds"}
 TARGETS = set(re.findall(r"^([a-z]+):", (here / "Makefile").read_text(), re.M))
 

@@ -34,6 +34,18 @@ static void descend(double *c, const double *share, const double *whole, double 
     }
 }
 
+/* Coefficients whose terms are nowhere more than a billionth of the whole are what rounding left.
+ */
+static void clear_rests(double *c, const double *x, const double *y, int64_t n, int terms)
+{
+    for (int j = 0; j < terms; j++) {
+        double most = 0;
+        for (int64_t i = 0; i < n; i++)
+            most = fmax(most, c[j] * x[i * terms + j] / y[i]);
+        c[j] = most > 1e-9 ? c[j] : 0;
+    }
+}
+
 /* Minimises Σ f/y + y/f: twice as much and half as much count the same. With f of the round before,
  * its slope is that of a sum of squares (f - y)²/scale², scale² = 2 y f²/(y + f). At first f = y.
  */
@@ -63,6 +75,7 @@ consm_status stats_fit_terms(double *c, const double *x, const double *y, int64_
         }
         descend(c, share, whole, left, n, terms);
     }
+    clear_rests(c, x, y, n, terms);
 done:
     mem_free(share);
     mem_free(left);
