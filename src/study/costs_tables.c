@@ -131,7 +131,7 @@ static consm_status model_table(struct report *r, const struct costs *c)
             table_row(t);
             table_text(t, what[kind]);
             table_text(t, name);
-            table_text(t, view_printf(&words, "%.4g", m->coefficient[j]));
+            table_text(t, view_printf(&words, "%.3g", m->coefficient[j]));
         }
         for (int end = 0; m->fitted && end < 2; end++) {
             table_row(t);
