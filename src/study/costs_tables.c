@@ -51,9 +51,9 @@ static int runs_on(const struct costs *c, enum axis a)
 static consm_status default_table(struct report *r, const struct costs *c)
 {
     consm_status st = CONSM_OK;
-    struct table *t = NULL;
     bool counted = false;
-    TRY(table_new(&t, "complexity-default", "Cost of ConSM with default parameters"));
+    struct table *t =
+        report_new_table(r, "complexity-default", "Cost of ConSM with default parameters");
     table_column(t, "Varied", TABLE_LEFT, NULL);
     size_columns(t);
     table_column(t, "Seconds", TABLE_RIGHT, "wall-clock time");
@@ -78,18 +78,14 @@ static consm_status default_table(struct report *r, const struct costs *c)
         }
     if (!counted)
         table_remark(t, "This machine does not count instructions (perf_event_open refused).");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 
 static consm_status peak_table(struct report *r, const struct costs *c)
 {
     consm_status st = CONSM_OK;
-    struct table *t = NULL;
-    TRY(table_new(&t, "complexity-peak", "Peak memory on larger graphs"));
+    struct table *t = report_new_table(r, "complexity-peak", "Peak memory on larger graphs");
     table_column(t, "Model", TABLE_LEFT, NULL);
     size_columns(t);
     table_column(t, "Peak MB", TABLE_RIGHT, "largest resident memory, with the data");
@@ -106,21 +102,16 @@ static consm_status peak_table(struct report *r, const struct costs *c)
             TRY(fitted_cell(t, c, i ? COST_GCN_BYTES : COST_BYTES, &m->sizes, 1e6, 0));
         }
     table_remark(t, "Few updates; ConSM with all its candidates.");
-    report_table(r, t);
-    t = NULL;
 done:
-    table_free(t);
     return st;
 }
 
 /* scripts/costs reads this table. */
-static consm_status model_table(struct report *r, const struct costs *c)
+static void model_table(struct report *r, const struct costs *c)
 {
     static const char *const what[COST_KINDS] = {"SECONDS", "BYTES", "GCN_BYTES"};
-    consm_status st = CONSM_OK;
-    struct table *t = NULL;
     struct view_words words;
-    TRY(table_new(&t, "complexity-model", "Coefficients of the forecast"));
+    struct table *t = report_new_table(r, "complexity-model", "Coefficients of the forecast");
     table_column(t, "Forecast", TABLE_LEFT, NULL);
     table_column(t, "Term", TABLE_LEFT, NULL);
     table_column(t, "Coefficient", TABLE_RIGHT, NULL);
@@ -140,17 +131,10 @@ static consm_status model_table(struct report *r, const struct costs *c)
             table_text(t, view_printf(&words, "%.3f", end ? m->high : m->low));
         }
     }
-    report_table(r, t);
-    t = NULL;
-done:
-    table_free(t);
-    return st;
 }
 
-static consm_status default_figure(struct report *r, const struct costs *c)
+static void default_figure(struct report *r, const struct costs *c)
 {
-    consm_status st = CONSM_OK;
-    struct figure *f = NULL;
     struct figure_series series[AXES];
     double x[AXES][VALUES], y[AXES][VALUES];
     int count = 0;
@@ -167,7 +151,7 @@ static consm_status default_figure(struct report *r, const struct costs *c)
                 (struct figure_series){axis_names[a], x[a], y[a], NULL, NULL, n, a == NODES, false};
     }
     if (count == 0)
-        return CONSM_OK;
+        return;
     struct line_chart chart = {
         .words =
             {"complexity-default-time", "Processor time of a default run",
@@ -178,20 +162,17 @@ static consm_status default_figure(struct report *r, const struct costs *c)
         .y = {.label = "Processor time", .unit = "s", .log = true},
         .series = series,
         .series_count = count};
-    TRY(figure_line(&f, &chart));
-    report_figure(r, f);
-done:
-    return st;
+    report_lines(r, &chart);
 }
 
 consm_status costs_tables(struct report *r, const struct costs *c)
 {
     consm_status st = CONSM_OK;
     TRY(default_table(r, c));
-    TRY(default_figure(r, c));
+    default_figure(r, c);
     TRY(peak_table(r, c));
     if (c->model[COST_SECONDS].fitted || c->model[COST_GCN_BYTES].fitted)
-        TRY(model_table(r, c));
+        model_table(r, c);
 done:
     return st;
 }
