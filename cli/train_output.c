@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "io/folder.h"
 #include "predictions_output.h"
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 
 #include <errno.h>
 #include <limits.h>

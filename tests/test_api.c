@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "app/objects.h"
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 #include <math.h>
 #include <pthread.h>
 #include <unistd.h>

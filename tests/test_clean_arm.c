@@ -2,7 +2,7 @@
  * repeated to the bit by a loaded model. */
 #include "training.h"
 
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 #include "train/edge_trust.h"
 
 #include <math.h>

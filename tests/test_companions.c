@@ -7,7 +7,7 @@
 #include "app/objects.h"
 #include "backends/open.h"
 #include "reseal.h"
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 #include <math.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* ConSM's candidate backbones: the table, the user's settings, what a graph allows, how long each
  * is trained and which are dropped. */
 #include "check.h"
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 #include "train/portfolio_work.h"
 #include "training.h"
 #include <math.h>

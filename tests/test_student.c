@@ -1,7 +1,7 @@
 /* The student of ConSM's candidates: who votes, which votes count, and that no hidden label is
  * read. */
 #include "check.h"
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 #include "training.h"
 
 enum { NODES = 34, TRAINED = 4, JUDGING = 20 };

@@ -8,7 +8,7 @@
 #include "backends/plugin.h"
 #include "base/rng.h"
 #include "reseal.h"
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 #include <math.h>
 #include <unistd.h>
 

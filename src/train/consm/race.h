@@ -3,7 +3,7 @@
 #ifndef TRAIN_CONSM_RACE_H
 #define TRAIN_CONSM_RACE_H
 
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 
 #include <pthread.h>
 

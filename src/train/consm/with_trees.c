@@ -7,7 +7,7 @@
  * learns. If they validate better than ConSM's final model, they make the predictions; ConSM always
  * scores the edges.
  */
-#include "train/consm/consm.h"
+#include "train/consm/candidates.h"
 
 #include "backends/plugin.h"
 #include "base/log.h"
