@@ -58,14 +58,13 @@ static consm_status set_standard(struct train_options *o, const struct consm_mod
 {
     const struct model_tensor *shift = find_tensor(m, "feature_shift");
     const struct model_tensor *scale = find_tensor(m, "feature_scale");
-    if (m->config.normalize_features != FEATURES_STANDARD)
+    if (!config_scales_columns(&m->config))
         return CONSM_OK;
     if (!shift || !scale || shift->rows * shift->cols != m->features ||
         scale->rows * scale->cols != m->features)
-        return status_fail(
-            CONSM_EFORMAT,
-            "the model standardises %lld features, but its means and scales are missing",
-            (long long)m->features);
+        return status_fail(CONSM_EFORMAT,
+                           "the model scales %lld features, but its means and scales are missing",
+                           (long long)m->features);
     o->shift = shift->value;
     o->scale = scale->value;
     return CONSM_OK;

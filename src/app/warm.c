@@ -106,11 +106,11 @@ consm_status warm_start(struct train_options *options, const struct consm_model 
                               *scale = tensor(from, "feature_scale");
     options->begin = put_parameters;
     options->begin_ctx = from;
-    if (options->config.normalize_features != FEATURES_STANDARD || !shift || !scale)
+    if (!config_scales_columns(&options->config) || !shift || !scale)
         return CONSM_OK;
     if (shift->rows * shift->cols != from->features || scale->rows * scale->cols != from->features)
         return status_fail(CONSM_EFORMAT,
-                           "the start model does not say how it standardises its features");
+                           "the start model does not say how it scales its features");
     options->shift = shift->value;
     options->scale = scale->value;
     return CONSM_OK;

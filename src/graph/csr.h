@@ -188,6 +188,9 @@ consm_status csr_row_normalize(struct csr **out, const struct csr *a);
 /* The same, with a loop for every node without neighbours. */
 consm_status csr_neighbour_mean(struct csr **out, const struct csr *a);
 
+/* a·diag(factor): every column c times factor[c]. */
+consm_status csr_scale_columns(struct csr **out, const struct csr *a, const float *factor);
+
 /* The sub-matrix of the given rows and columns (ascending, unique); keep may be NULL for all. */
 consm_status csr_submatrix(struct csr **out, const struct csr *a, const int32_t *keep_rows,
                            int64_t row_count, const int32_t *keep_cols, int64_t col_count);

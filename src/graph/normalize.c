@@ -177,6 +177,17 @@ done:
     return st;
 }
 
+consm_status csr_scale_columns(struct csr **out, const struct csr *a, const float *factor)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    TRY(copy_with_loops(out, a, false));
+    for (int64_t k = 0; k < a->nnz; k++)
+        (*out)->val[k] *= factor[a->col[k]];
+done:
+    return st;
+}
+
 consm_status csr_neighbour_mean(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;

@@ -180,6 +180,11 @@ static const struct {
     {PROFILE_AUTHORS, "transport", "nearest"},
 };
 
+bool config_scales_columns(const struct config *c)
+{
+    return c->normalize_features == FEATURES_STANDARD || c->normalize_features == FEATURES_SCALE;
+}
+
 void config_copy(struct config *to, const struct config *from, int row)
 {
     _Static_assert(sizeof(int64_t) == sizeof(double), "numbers are equally wide");

@@ -67,6 +67,9 @@ bool config_same_name(const char *a, const char *b);
 
 void config_defaults(struct config *c);
 
+/* Whether features are divided by deviations, which the model file then holds. */
+bool config_scales_columns(const struct config *c);
+
 /* Copies one parameter from another configuration. */
 void config_copy(struct config *to, const struct config *from, int row);
 

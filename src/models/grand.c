@@ -11,9 +11,12 @@
  * Dropping rows and mixing multiply from the left, so the MLP's first product may come first:
  *   X̄_s W = 1/(K+1) Σ_k Â^k (mask_s ∘ X W)
  * keeps X sparse and mixes `hidden` columns instead of all features: the same numbers in a
- * twentieth of the time on Cora. Only --input-dropout differs: the authors drop values of X̄_s,
- * which then must be stored, dense; here they are dropped from X, anew for every s.
- * studies/NOTES.md has the effect on accuracy.
+ * twentieth of the time on Cora. Two details differ, because X̄_s would have to be stored, dense:
+ * - The authors apply --input-dropout to X̄_s; here it drops values of X, anew for every s.
+ * - The authors' batch norm also normalises X̄_s, to γ ∘ (X̄_s - mean) / deviation + β. Here the
+ *   deviation is that of X (--normalize-features scale), γ multiplies the rows of W
+ *   (--feature-gate), and mean and β are part of the bias.
+ * studies/NOTES.md has the effects on accuracy.
  */
 #include "models/grand.h"
 
@@ -28,16 +31,26 @@ static node mix(struct program *p, const struct csr *adj, node y, int64_t hops)
     return z;
 }
 
+/* (f, out): W, or diag(γ)·W */
+static node first_weights(struct program *p, const struct inputs *in, const struct config *c,
+                          int64_t out)
+{
+    node w = param(p, "w1", in->features, out, INIT_GLOROT);
+    if (c->feature_gate == FEATURE_GATE_NO)
+        return w;
+    return scale_rows(p, w, param(p, "gate", in->features, 1, INIT_ONE));
+}
+
 /* (n, S·out): X̄_1 W … X̄_S W side by side */
 static node augment(struct program *p, const struct inputs *in, const struct config *c,
                     int64_t samples, int64_t out, const float *kept)
 {
-    node all = POISON;
+    node all = POISON, w = first_weights(p, in, c, out);
     for (int64_t s = 0; s < samples; s++) {
         node mask = kept ? input(p, kept + s * in->nodes, in->nodes, 1)
                          : dropout(p, fill(p, 1, in->nodes, 1), (float)c->node_dropout);
         node x = dropout(p, in->x, (float)c->input_dropout);
-        node y = scale_rows(p, linear_no_bias(p, layer_name(1).text, x, out), mask);
+        node y = scale_rows(p, matmul(p, x, w), mask);
         all = s ? concat(p, all, y) : y;
     }
     return mix(p, graph_view(p, in, VIEW_GCN), all, c->hops);
@@ -101,8 +114,8 @@ const struct model_def model_grand = {
     .name = "grand",
     .title = "Random augmentations with consistent predictions",
     .paper = "Feng et al., NeurIPS 2020",
-    .knobs = "samples node_dropout hops consistency sharpening norm layers hidden dropout "
-             "input_dropout",
+    .knobs = "samples node_dropout hops consistency sharpening norm feature_gate layers hidden "
+             "dropout input_dropout",
     .defaults = grand_defaults,
     .build = grand_build,
 };

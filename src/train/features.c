@@ -1,6 +1,6 @@
-/* Prepares features as configured: as stored, rows scaled to sum 1, or columns standardised to mean
- * 0 and deviation 1. Mean and deviation are measured on the training graph and stored with the
- * model, so that later graphs are scaled the same way. */
+/* Prepares features as configured: as stored, rows scaled to sum 1, columns divided by their
+ * deviation, or standardised to mean 0 and deviation 1. Mean and deviation are measured on the
+ * training graph and stored with the model, so that later graphs are scaled the same way. */
 #include "train/session.h"
 
 #include "graph/partition.h"
@@ -36,29 +36,70 @@ static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
     return s->dense_normalized ? CONSM_OK : CONSM_ENOMEM;
 }
 
-static consm_status standardize(struct session *s)
+/* The sums over the columns of a sparse matrix that columns_settle() reads. */
+static consm_status measure_sparse(float *shift, float *scale, const struct csr *x)
+{
+    consm_status st = CONSM_OK;
+    double *sum = NULL, *squares = NULL;
+    TRY(ZNEW(sum, x->cols));
+    TRY(ZNEW(squares, x->cols));
+    for (int64_t k = 0; k < x->nnz; k++) {
+        double value = x->val ? (double)x->val[k] : 1;
+        sum[x->col[k]] += value;
+        squares[x->col[k]] += value * value;
+    }
+    for (int64_t c = 0; c < x->cols; c++)
+        squares[c] = fmax(0, squares[c] - sum[c] * sum[c] / (double)x->rows);
+    columns_settle(shift, scale, sum, squares, x->cols, x->rows);
+done:
+    mem_free(sum);
+    mem_free(squares);
+    return st;
+}
+
+/* Mean and 1/deviation of every column: those of the model or the folder, else measured here. */
+static consm_status measure_columns(struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
     const struct train_options *o = &s->options;
-    int64_t n = problem->nodes, f = problem->features, low = 0, high = n;
-    if (problem->sparse)
-        return status_fail(CONSM_EINVAL, "normalize_features standard: these features are sparse "
-                                         "and would become dense; use row");
+    int64_t n = problem->nodes, f = problem->features;
+    const float *shift = o->shift ? o->shift : problem->shift;
+    const float *scale = o->scale ? o->scale : problem->scale;
     TRY(NEW(s->shift, f));
     TRY(NEW(s->scale, f));
-    if (o->shift && o->scale) {
-        memcpy(s->shift, o->shift, (size_t)f * sizeof *s->shift);
-        memcpy(s->scale, o->scale, (size_t)f * sizeof *s->scale);
-    } else if (problem->shift && problem->scale) {
-        memcpy(s->shift, problem->shift, (size_t)f * sizeof *s->shift);
-        memcpy(s->scale, problem->scale, (size_t)f * sizeof *s->scale);
+    if (shift && scale) {
+        memcpy(s->shift, shift, (size_t)f * sizeof *shift);
+        memcpy(s->scale, scale, (size_t)f * sizeof *scale);
     } else if (problem->graph->partition) {
-        TRY(status_fail(CONSM_EFORMAT, "normalize_features standard: the folder lacks the means "
-                                       "and deviations of its columns; write it again with "
-                                       "`consm partition`"));
+        TRY(status_fail(CONSM_EFORMAT,
+                        "normalize_features %s: the folder lacks the means and "
+                        "deviations of its columns%s",
+                        config_names_normalize_features[o->config.normalize_features],
+                        problem->sparse ? "; for sparse features in parts use none or row"
+                                        : "; write it again with `consm partition`"));
+    } else if (problem->sparse) {
+        TRY(measure_sparse(s->shift, s->scale, problem->sparse));
     } else {
         TRY(columns_measure(s->shift, s->scale, problem->dense, n, f));
+    }
+    for (int64_t c = 0; o->config.normalize_features == FEATURES_SCALE && c < f; c++)
+        s->shift[c] = 0;
+done:
+    return st;
+}
+
+/* (x - shift)·scale for every column; sparse features have no shift, so zeros stay zeros. */
+static consm_status scale_columns(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    int64_t f = problem->features, low, high;
+    TRY(measure_columns(s));
+    if (problem->sparse) {
+        TRY(csr_scale_columns(&s->sparse_normalized, problem->sparse, s->scale));
+        TRY(csr_transpose(s->sparse_normalized));
+        return CONSM_OK;
     }
     TRY(make_room(s, &low, &high));
     for (int64_t r = low; r < high; r++)
@@ -75,22 +116,25 @@ consm_status session_prepare_features(struct session *s)
     const struct problem *problem = s->problem;
     int64_t low, high;
     enum config_normalize_features way = s->options.config.normalize_features;
-    if (way == FEATURES_STANDARD)
-        return standardize(s);
+    if (way == FEATURES_STANDARD && problem->sparse)
+        return status_fail(CONSM_EINVAL, "normalize_features standard: these features are sparse "
+                                         "and would become dense; use scale or row");
+    if (config_scales_columns(&s->options.config))
+        return scale_columns(s);
     if (way == FEATURES_AUTO)
-        return status_fail(
-            CONSM_EINVAL,
-            "normalize_features auto works with consm only; for %s use none, row or standard",
-            s->options.model->name);
+        return status_fail(CONSM_EINVAL,
+                           "normalize_features auto works with consm only; for %s use none, row, "
+                           "scale or standard",
+                           s->options.model->name);
     if (way != FEATURES_ROW && !problem->graph->partition)
         return CONSM_OK;
     if (problem->sparse) {
         if (way != FEATURES_ROW)
             return CONSM_OK;
-        TRY(csr_row_normalize(&s->row_normalized, problem->sparse));
+        TRY(csr_row_normalize(&s->sparse_normalized, problem->sparse));
         return problem->graph->partition
-                   ? partition_turn(s->row_normalized, problem->sparse->t->partition)
-                   : csr_transpose(s->row_normalized);
+                   ? partition_turn(s->sparse_normalized, problem->sparse->t->partition)
+                   : csr_transpose(s->sparse_normalized);
     }
     TRY(make_room(s, &low, &high));
     if (way == FEATURES_ROW)
@@ -106,8 +150,8 @@ done:
 node session_features(struct session *s, struct program *p)
 {
     const struct problem *problem = s->problem;
-    if (s->row_normalized || problem->sparse)
-        return sparse(p, s->row_normalized ? s->row_normalized : problem->sparse);
+    if (s->sparse_normalized || problem->sparse)
+        return sparse(p, s->sparse_normalized ? s->sparse_normalized : problem->sparse);
     return in_parts(p,
                     constant(p, s->dense_normalized ? s->dense_normalized : problem->dense,
                              problem->nodes, problem->features),
@@ -116,10 +160,10 @@ node session_features(struct session *s, struct program *p)
 
 void session_free_features(struct session *s)
 {
-    csr_free(s->row_normalized);
+    csr_free(s->sparse_normalized);
     partition_room_free(s->normalized_partition, s->dense_normalized);
     mem_free(s->shift);
     mem_free(s->scale);
-    s->row_normalized = NULL;
+    s->sparse_normalized = NULL;
     s->dense_normalized = s->shift = s->scale = NULL;
 }

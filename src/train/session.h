@@ -28,7 +28,7 @@ struct session {
     struct backend *backend;
     const struct ranks *ranks; /* that train together, those of the backend */
 
-    struct csr *row_normalized; /* own copies of normalised features, or NULL */
+    struct csr *sparse_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
     const struct partition *normalized_partition; /* of its rows; its problem may be gone first */
     float *shift, *scale;                         /* (f) of standardised columns, or NULL */

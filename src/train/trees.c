@@ -60,7 +60,7 @@ static consm_status make_table(float **out, struct session *s, const int32_t *ro
     const struct problem *p = s->problem;
     struct neighbour_source source = {
         .graph = p->graph,
-        .sparse = s->row_normalized ? s->row_normalized : p->sparse,
+        .sparse = s->sparse_normalized ? s->sparse_normalized : p->sparse,
         .dense = s->dense_normalized ? s->dense_normalized : p->dense,
         .features = p->features,
     };

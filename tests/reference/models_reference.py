@@ -211,11 +211,12 @@ def ptdnet(p, layers, hidden, gate_hidden, noise, temperature, gamma, zeta, acti
 
 # ---- GRAND ----------------------------------------------------------------------------------------
 
-def grand(p, layers, hidden, hops, kept, norm):
+def grand(p, layers, hidden, hops, kept, norm, gate=False):
     """X_s = kept_s X, Xbar_s = 1/(K+1) sum_k A_hat^k X_s, Z_s = MLP(Xbar_s)
                                                               (Feng et al. 2020, Eqs. 1, 2, 3)
     kept (samples, nodes) holds 0 or 1/(1 - delta). The optional norm follows the relu; batch
-    norm takes the statistics of all samples together. Gives Z (samples, nodes, classes).
+    norm takes the statistics of all samples together. The optional gate multiplies the columns of
+    Xbar_s. Gives Z (samples, nodes, classes).
     """
     h = []
     for mask in kept:
@@ -227,7 +228,9 @@ def grand(p, layers, hidden, hops, kept, norm):
         h.append(total / (hops + 1))
     h = torch.stack(h)
     for l, width in enumerate(widths(layers, hidden), 1):
-        h = h @ p.matrix(f"w{l}", h.shape[2], width) + p.vector(f"b{l}", width)
+        w = p.matrix(f"w{l}", h.shape[2], width)
+        w = p.matrix("gate", h.shape[2], 1) * w if gate and l == 1 else w
+        h = h @ w + p.vector(f"b{l}", width)
         if l < layers:
             h = normalize(p, l, F.relu(h).reshape(-1, width), norm).reshape(h.shape)
     return h
@@ -356,18 +359,19 @@ def ptdnet_entries():
 def grand_entries():
     entries = []
     knobs = {"hops": 3, "samples": 4, "node_dropout": 0.5, "consistency": 0.75, "sharpening": 0.5}
-    cases = [(layers, "none") for layers in DEPTHS] + [(2, "batch")]
-    for layers, norm in cases:
+    cases = [(layers, "none", False) for layers in DEPTHS] + [(2, "batch", False), (2, "none", True), (2, "batch", True)]
+    for layers, norm, gate in cases:
         random = torch.Generator().manual_seed(layers)
         kept = 2.0 * (torch.rand(knobs["samples"], NODES, generator=random) >= 0.5)
 
-        def run(p, layers=layers, norm=norm, kept=kept):
-            z = grand(p, layers, HIDDEN, knobs["hops"], kept, norm)
-            still = grand(p, layers, HIDDEN, knobs["hops"], torch.ones(1, NODES), "none")[0]
+        def run(p, layers=layers, norm=norm, gate=gate, kept=kept):
+            z = grand(p, layers, HIDDEN, knobs["hops"], kept, norm, gate)
+            still = grand(p, layers, HIDDEN, knobs["hops"], torch.ones(1, NODES), "none", gate)[0]
             side_by_side = z.permute(1, 0, 2).reshape(NODES, -1)
             outputs = {"evaluation": still} if norm == "none" else {}
             return side_by_side, grand_loss(z, knobs["consistency"], knobs["sharpening"]), outputs
-        entries.append(measure({"layers": layers, "hidden": HIDDEN, "norm": norm, **knobs}, run,
+        own = {"feature_gate": "yes"} if gate else {}
+        entries.append(measure({"layers": layers, "hidden": HIDDEN, "norm": norm, **own, **knobs}, run,
                                350 + layers, {"kept": kept}))
     return entries
 

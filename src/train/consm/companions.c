@@ -146,7 +146,7 @@ static consm_status open_companion(struct session **out, struct session *s,
     float *value;
     TRY(options_of(&options, s, f->number));
     TRY(session_new(&companion, ((struct consm *)s->own)->clean.whole, &options, s->backend));
-    if (options.config.normalize_features == FEATURES_STANDARD) /* the file holds the scale */
+    if (config_scales_columns(&options.config)) /* the file holds the scale */
         TRY(session_prepare_features(companion));
     if (companion->learner.params->size != f->size)
         TRY(status_fail(

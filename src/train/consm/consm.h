@@ -253,6 +253,9 @@ consm_status consm_note_gnn(struct session *s);
 consm_status consm_match_again(struct session *s);
 consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx);
 
+/* Whether matching reads features as stored although the backbone's differ. */
+bool consm_matches_stored(const struct session *s);
+
 /* Features as stored, if the session's programs read others. */
 consm_status consm_store_features(struct session *s);
 

@@ -49,8 +49,7 @@ consm_status consm_store_features(struct session *s)
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
     const struct partition *partition = problem->graph->partition;
-    if (!partition || problem->sparse || own->stored ||
-        s->options.config.normalize_features != FEATURES_ROW)
+    if (!partition || problem->sparse || own->stored || !consm_matches_stored(s))
         return CONSM_OK;
     own->stored = sparse_rows(problem, problem->features);
     if (!own->stored)

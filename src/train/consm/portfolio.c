@@ -45,6 +45,7 @@ static const int brought[] = {
     CONFIG_ROW_samples,
     CONFIG_ROW_consistency,
     CONFIG_ROW_sharpening,
+    CONFIG_ROW_feature_gate,
     CONFIG_ROW_normalize_features,
 };
 enum { BROUGHT = sizeof brought / sizeof *brought };
@@ -196,6 +197,8 @@ bool consm_candidate_fits(const struct session *s, int64_t number)
     if (consm_apply_candidate(&c, number, s->options.given) < 0)
         return false;
     if (c.normalize_features == FEATURES_STANDARD && p->sparse)
+        return false;
+    if (c.normalize_features == FEATURES_SCALE && p->graph->partition && !p->scale)
         return false;
     struct portfolio_sizes sizes = {.entries = (double)p->graph->nnz,
                                     .two_hop = is_far(&c) ? portfolio_two_hop(p->graph) : 0,

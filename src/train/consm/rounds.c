@@ -121,13 +121,19 @@ done:
     return st;
 }
 
+bool consm_matches_stored(const struct session *s)
+{
+    enum config_normalize_features way = s->options.config.normalize_features;
+    return way == FEATURES_ROW || way == FEATURES_SCALE;
+}
+
 /* Features as stored: matching and witnesses gain nothing from the backbone's normalisation.
- * Exception: columns without a common scale, where the cosine of amounts and dates is that of the
- * dates. */
+ * Exception: columns without a common scale (standardised), where the cosine of amounts and dates
+ * is that of the dates. */
 const float *consm_dense(const struct session *s)
 {
-    bool scaled = s->options.config.normalize_features == FEATURES_ROW;
-    const float *own = scaled ? ((const struct consm *)s->own)->stored : s->dense_normalized;
+    const float *own =
+        consm_matches_stored(s) ? ((const struct consm *)s->own)->stored : s->dense_normalized;
     return own ? own : s->problem->dense;
 }
 
