@@ -9,7 +9,10 @@ out at a time (a graph and its attacked copies together). README.md reports the 
 left out: the best figure of any configuration on the judging nodes, less that of the chosen configuration
 that validates best.
 
-usage: choose.py RECORD.jsonl[.gz] [--count 20] [--table ../../src/train/consm/portfolio.def] [--pack RECORD.jsonl.gz]
+--gated N reserves the last N places for configurations with a feature gate, chosen in the same way. The first
+places then go to configurations that do not scale columns (README.md says why).
+
+usage: choose.py RECORD.jsonl[.gz] [--count 20] [--gated 4] [--table ../../src/train/consm/portfolio.def] [--pack RECORD.jsonl.gz]
 """
 from __future__ import annotations
 
@@ -73,6 +76,10 @@ class Record:
         self.weight = np.array([1 / np.sqrt((self.family == f).sum()) for f in self.family])
         spent = [[r["ms"] * r["epochs"] for (_, number), r in self.at.items() if number == c] for c in self.configs]
         mean = np.array([np.mean(s) for s in spent])
+        every = configurations(1 + max(self.configs))
+        self.gate = [j for j, c in enumerate(self.configs) if every[c].get("feature_gate") == "yes"]
+        self.plain = [j for j, c in enumerate(self.configs) if every[c]["normalize_features"] != "scale"]
+        self.plain = [j for j in self.plain if j not in self.gate]
         self.price = PRICE * np.minimum(mean / np.median(mean), 20)
 
     def regret(self, chosen: list[int], mask: np.ndarray) -> float:
@@ -87,21 +94,23 @@ class Record:
         weight = self.weight * mask
         return float((lost * weight).sum() / weight.sum())
 
-    def greedy(self, count: int, mask: np.ndarray) -> list[int]:
+    def greedy(self, count: int, mask: np.ndarray, gated: int = 0) -> list[int]:
+        """The last `gated` have a feature gate, the others do not scale columns; 0: all, as they come."""
         chosen: list[int] = []
         while len(chosen) < count:
-            left = (j for j in range(len(self.configs)) if j not in chosen)
+            pool = range(len(self.configs)) if not gated else self.plain if len(chosen) < count - gated else self.gate
+            left = (j for j in pool if j not in chosen)
             chosen.append(min((self.below(chosen + [j], mask) + self.price[j], j) for j in left)[1])
         return chosen
 
-    def left_out(self, count: int) -> tuple[float, float]:
+    def left_out(self, count: int, gated: int = 0) -> tuple[float, float]:
         """Mean regret on graphs that the choice did not see: of the chosen, and of all configurations."""
         own = total = whole = 0.0
         everyone = list(range(len(self.configs)))
         for family in sorted(set(self.family)):
             seen = (self.family != family).astype(float)
             share = (self.weight * (1 - seen)).sum()
-            own += share * self.regret(self.greedy(count, seen), 1 - seen)
+            own += share * self.regret(self.greedy(count, seen, gated), 1 - seen)
             whole += share * self.regret(everyone, 1 - seen)
             total += share
         return own / total, whole / total
@@ -147,6 +156,7 @@ def main() -> None:
     p = argparse.ArgumentParser()
     p.add_argument("record")
     p.add_argument("--count", type=int, default=20)
+    p.add_argument("--gated", type=int, default=0)
     p.add_argument("--table")
     p.add_argument("--pack")
     a = p.parse_args()
@@ -157,8 +167,8 @@ def main() -> None:
             out.write("".join(json.dumps(r) + "\n" for r in rows).encode())
     record = Record(rows)
     everyone = np.ones(len(record.tasks))
-    chosen = record.greedy(a.count, everyone)
-    own, whole = record.left_out(a.count)
+    chosen = record.greedy(a.count, everyone, a.gated)
+    own, whole = record.left_out(a.count, a.gated)
     halved, cost = record.halving(chosen)
     print(f"{len(record.tasks)} tasks of {len(set(record.family))} graphs, {len(record.configs)} configurations")
     print(f"regret of the {a.count} chosen: {record.regret(chosen, everyone):.2f} points on the graphs they were chosen on, "
@@ -168,6 +178,7 @@ def main() -> None:
         print(f"  {record.configs[j]:3d}  {configurations(1 + record.configs[j])[-1]}")
     if a.table:
         command = f"studies/portfolio/choose.py studies/portfolio/record.jsonl.gz --count {a.count}"
+        command += f" --gated {a.gated}" if a.gated else ""
         with open(a.table, "w") as out:
             out.write(table(record, chosen, command))
 
