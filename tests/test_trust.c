@@ -308,6 +308,46 @@ static void pairs_teach_what_few_edges_cannot(void **state)
     mem_free(w);
 }
 
+/* What kind of edge this is: many shared neighbours, like degrees, not taught, agreeing and taught.
+ */
+static double kind_of(const float *x)
+{
+    return (double)(x[WITNESS_NEIGHBOURS] + x[WITNESS_DEGREE] - x[WITNESS_TAUGHT]) +
+           (double)x[WITNESS_TAUGHT_AGREEMENT] / 2;
+}
+
+/* After an attack an edge's kind says whether it joins one class. Among pairs, which nobody
+ * attacks, it says the opposite here. The pairs leave the edges' weights of it as they are. */
+static void pairs_do_not_say_how_edges_came_to_be(void **state)
+{
+    (void)state;
+    enum { KNOWN = 300, PAIRS = 2000 };
+    static const int of_edges[] = {WITNESS_NEIGHBOURS, WITNESS_DEGREE, WITNESS_TAUGHT,
+                                   WITNESS_TAUGHT_AGREEMENT};
+    struct world *w = world_new(10, KNOWN);
+    struct rng r;
+    rng_init(&r, 10, 2);
+    for (int e = 0; e < EDGES; e++) { /* the first are edges, the others pairs */
+        float *x = w->x + e * WITNESSES;
+        x[WITNESS_TAUGHT] = (float)(e % 2);
+        x[WITNESS_TAUGHT_AGREEMENT] = (float)(e % 2) * x[WITNESS_AGREEMENT];
+        double odds = (e < KNOWN ? 2 : -2) * kind_of(x);
+        w->label[2 * e + 1] = rng_uniform(&r) < sigmoid_of(odds) ? 0 : 1;
+    }
+    struct lesson also = {
+        {.count = PAIRS, .all = PAIRS, .left = w->left + KNOWN, .right = w->right + KNOWN},
+        w->x + KNOWN * WITNESSES,
+    };
+    struct scores *alone = fit(w, false), *taught = fit_to(w, &also, false);
+    for (size_t k = 0; k < sizeof of_edges / sizeof *of_edges; k++) {
+        double before = alone->trust.by[1 + of_edges[k]], after = taught->trust.by[1 + of_edges[k]];
+        assert_true(fabs(after - before) < 0.15 * fabs(before) + 0.05);
+    }
+    mem_free(alone);
+    mem_free(taught);
+    mem_free(w);
+}
+
 static struct edges *pairs_of(int32_t nodes, const int32_t (*edge)[2], int64_t edges,
                               const int32_t *label, const uint8_t *role)
 {
@@ -513,6 +553,7 @@ int main(void)
         cmocka_unit_test(matching_at_chance_has_no_weight),
         cmocka_unit_test(numbers_travel),
         cmocka_unit_test(pairs_teach_what_few_edges_cannot),
+        cmocka_unit_test(pairs_do_not_say_how_edges_came_to_be),
         cmocka_unit_test(pairs_by_hand),
         cmocka_unit_test(many_pairs_are_drawn),
         cmocka_unit_test(kept_follows_from_the_score),

@@ -2,15 +2,16 @@
  * the paper. */
 
 /*
- *     loss(β) = Σ_known log(1 + exp(-±z_e)) + ω Σ_pairs log(1 + exp(-±(z_e + b)))
+ *     loss(β) = Σ_known log(1 + exp(-±z_e)) + ω Σ_pairs log(1 + exp(-±z'_e))
  *               + Σ_k (β_k - μ_k)² / 2(sσ_k)² + 2·log(1 + r²/3)
  *
  * with z_e = β·x_e. μ and σ are in trust_prior.h. Cross-validation over the known edges chooses the
  * strength s. The pairs are labelled nodes that share a neighbour but no edge. By Bayes' rule, what
  * a witness says for one class is the same for an edge and for a pair if the witness and the edge
- * are independent given the classes; only the bias differs, hence b. This holds roughly, so a pair
- * counts a tenth (ω). Over 105 tasks (NOTES, "trust learns from pairs") they raise the area under
- * the curve by 0.004, and on DBLP with 20 labels per class by 0.016.
+ * are independent given the classes. This holds roughly for predictions and features, so a pair
+ * counts a tenth (ω). It does not hold for witnesses of how an edge came to be, so z' is z with
+ * weights of its own for these and for the bias (trust_sample.c). NOTES, "trust learns from pairs"
+ * and "what pairs cannot say", have figures.
  *
  * The last term (Student's t with three degrees of freedom) ties the mean score of usual edges to
  * the mean agreement of predictions, which is close to the share of edges inside classes if
@@ -80,9 +81,9 @@ static double weigh(const double *x, const double *weight, int count)
     return z;
 }
 
-static double log_odds(const double *x, const double beta[TERMS])
+static double log_odds(const struct heard *h, int64_t i, const double beta[TERMS])
 {
-    return weigh(x, beta, TERMS);
+    return weigh(h->x + i * h->terms, beta, h->terms);
 }
 
 /* -log of the probability of the truth. */
@@ -104,10 +105,10 @@ static void look_at_level(struct fitting *f, const double beta[TERMS])
     const struct heard *u = &f->s->usual;
     double sum = 0, slope[TERMS] = {0}, count = (double)(u->count > 0 ? u->count : 1);
     for (int64_t i = 0; i < u->count; i++) {
-        const double *x = u->x + i * TERMS;
-        double p = sigmoid_of(log_odds(x, beta));
+        const double *x = u->x + i * u->terms;
+        double p = sigmoid_of(log_odds(u, i, beta));
         sum += p;
-        for (int k = 0; k < TERMS; k++)
+        for (int k = 0; k < u->terms; k++)
             slope[k] += p * (1 - p) * x[k];
     }
     double mean = sum / count, width = mean * (1 - mean);
@@ -126,18 +127,19 @@ static double objective(struct fitting *f, const double beta[TERMS])
     total += 2 * log1p(r * r / 3);
     for (int64_t e = 0; e < f->known; e++)
         if (takes_part(f, e))
-            total += surprise(log_odds(f->s->known.x + e * TERMS, beta), f->s->same[e]);
+            total += surprise(log_odds(&f->s->known, e, beta), f->s->same[e]);
     for (int64_t e = 0; e < f->pairs; e++)
-        total += PAIR * surprise(log_odds(f->s->pairs.x + e * TERMS, beta), f->s->pair_same[e]);
+        total += PAIR * surprise(log_odds(&f->s->pairs, e, beta), f->s->pair_same[e]);
     return total;
 }
 
 /* Adds one edge or pair. */
-static void derive_one(double gradient[TERMS], double hessian[TERMS][TERMS], const double *x,
-                       bool same, double weight, const double beta[TERMS])
+static void derive_one(double gradient[TERMS], double hessian[TERMS][TERMS], const struct heard *h,
+                       int64_t e, bool same, double weight, const double beta[TERMS])
 {
-    double p = sigmoid_of(log_odds(x, beta));
-    for (int i = 0; i < TERMS; i++) {
+    const double *x = h->x + e * h->terms;
+    double p = sigmoid_of(log_odds(h, e, beta));
+    for (int i = 0; i < h->terms; i++) {
         gradient[i] += weight * (p - same) * x[i];
         for (int j = 0; j <= i; j++)
             hessian[i][j] += weight * p * (1 - p) * x[i] * x[j];
@@ -158,9 +160,9 @@ static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const s
     }
     for (int64_t e = 0; e < f->known; e++)
         if (takes_part(f, e))
-            derive_one(gradient, hessian, f->s->known.x + e * TERMS, f->s->same[e], 1, beta);
+            derive_one(gradient, hessian, &f->s->known, e, f->s->same[e], 1, beta);
     for (int64_t e = 0; e < f->pairs; e++)
-        derive_one(gradient, hessian, f->s->pairs.x + e * TERMS, f->s->pair_same[e], PAIR, beta);
+        derive_one(gradient, hessian, &f->s->pairs, e, f->s->pair_same[e], PAIR, beta);
 }
 
 /* Replaces the lower triangle of a positive definite matrix by its Cholesky factor. */
@@ -220,8 +222,10 @@ static void minimise(double beta[TERMS], struct fitting *f)
 static void set_prior(struct fitting *f, double strength, bool without_match)
 {
     const struct trust_sample *s = f->s;
-    f->mean[FIT_PAIR] = 0;
-    f->precision[FIT_PAIR] = WEAK_RIDGE;
+    for (int k = TRUST_TERMS; k < TERMS; k++) {
+        f->mean[k] = 0;
+        f->precision[k] = WEAK_RIDGE;
+    }
     for (int k = 0; k < TRUST_TERMS; k++) {
         double spread = strength * trust_prior[k].spread + 0.02;
         f->mean[k] = trust_prior[k].mean;
@@ -259,7 +263,7 @@ static double loss_in_folds(struct fitting *f, const double start[TERMS])
         memcpy(beta, start, sizeof beta);
         minimise(beta, f);
         for (int64_t e = f->left_out; e < f->known; e += FOLDS)
-            loss += surprise(log_odds(f->s->known.x + e * TERMS, beta), f->s->same[e]);
+            loss += surprise(log_odds(&f->s->known, e, beta), f->s->same[e]);
     }
     f->left_out = FOLDS;
     return loss;
@@ -308,8 +312,8 @@ static void hold_weights(double beta[TERMS], struct fitting *f)
     memcpy(f->precision, precision, sizeof precision);
 }
 
-/* Converts from standardised to raw witnesses: β = A·standardised, C = A·C·Aᵀ. The pairs' bias is
- * left out. */
+/* Converts from standardised to raw witnesses: β = A·standardised, C = A·C·Aᵀ. What only pairs have
+ * is left out. */
 static void unstandardise(struct trust *t, const double beta[TERMS], double factor[TERMS][TERMS],
                           const struct trust_sample *s)
 {
@@ -321,13 +325,13 @@ static void unstandardise(struct trust *t, const double beta[TERMS], double fact
         by[0][k] = -s->shift[k] * by[k][k];
     }
     for (int i = 0; i < TRUST_TERMS; i++) {
-        t->by[i] = log_odds(by[i], beta);
+        t->by[i] = weigh(by[i], beta, TERMS);
         memcpy(spread[i], by[i], sizeof by[i]);
         solve(spread[i], factor);
     }
     for (int i = 0, at = 0; i < TRUST_TERMS; i++)
         for (int j = 0; j <= i; j++)
-            t->spread[at++] = log_odds(by[i], spread[j]);
+            t->spread[at++] = weigh(by[i], spread[j], TERMS);
 }
 
 void trust_fit(struct trust *t, struct trust_sample *s, bool without_match)

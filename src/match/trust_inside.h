@@ -4,13 +4,15 @@
 
 #include "match/trust.h"
 
-/* What a fit weighs: the terms of the score, and a bias that only pairs without an edge have. */
-enum { FIT_PAIR = TRUST_TERMS, FIT_TERMS };
+/* What a fit weighs: the terms of the score, and those that pairs without an edge have instead of
+ * some of them (trust_sample.c). */
+enum { PAIRS_OWN = 5, FIT_TERMS = TRUST_TERMS + PAIRS_OWN };
 
 /* Sampled edges or pairs with their witnesses. */
 struct heard {
     int64_t count;  /* of all processes */
-    double *x;      /* (count, FIT_TERMS) 1, the standardised witnesses, 1 for a pair */
+    int terms;      /* TRUST_TERMS; of pairs FIT_TERMS */
+    double *x;      /* (count, terms) 1, the standardised witnesses, what only pairs have */
     int64_t *place; /* (mine) positions of this process's edges in its list */
     int64_t mine;
     float *own; /* (mine, WITNESSES) their witnesses */

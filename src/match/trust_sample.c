@@ -49,7 +49,8 @@ static consm_status heard_draw(struct heard *h, const struct edges *edges, const
     consm_status st = CONSM_OK;
     TRY(edges_draw(&h->place, &h->mine, edges, marked, most, seed));
     h->count = (int64_t)partition_total(edges->partition, (uint64_t)h->mine);
-    TRY(NEW(h->x, h->count * FIT_TERMS + 1));
+    h->terms = TRUST_TERMS;
+    TRY(NEW(h->x, h->count * h->terms + 1));
     TRY(NEW(h->own, h->mine * WITNESSES + 1));
 done:
     return st;
@@ -97,6 +98,7 @@ static consm_status note_pairs(struct trust_sample *s, const struct edges *pairs
     if (!pairs)
         return CONSM_OK;
     s->pairs.count = pairs->count;
+    s->pairs.terms = FIT_TERMS;
     TRY(NEW(s->pairs.x, pairs->count * FIT_TERMS + 1));
     TRY(NEW(s->pair_same, pairs->count + 1));
     for (int64_t k = 0; k < pairs->count; k++)
@@ -142,14 +144,13 @@ done:
 
 /* ---- hearing ------------------------------------------------------------- */
 
-static void write_down(struct heard *h, const float *x, bool pair)
+static void write_down(struct heard *h, const float *x)
 {
     for (int64_t i = 0; i < h->count; i++) {
-        double *row = h->x + i * FIT_TERMS;
+        double *row = h->x + i * h->terms;
         row[0] = 1;
         for (int k = 0; k < WITNESSES; k++)
             row[1 + k] = (double)x[i * WITNESSES + k];
-        row[FIT_PAIR] = pair;
     }
 }
 
@@ -162,7 +163,7 @@ static consm_status hear(struct heard *h, const struct partition *partition, con
     for (int64_t i = 0; i < h->mine; i++)
         memcpy(h->own + i * WITNESSES, x + h->place[i] * WITNESSES, row);
     TRY(heard_collect(&all, &fresh, h, partition, h->own, row));
-    write_down(h, all, false);
+    write_down(h, all);
 done:
     mem_free(fresh);
     return st;
@@ -185,7 +186,7 @@ static void measure(struct trust_sample *s, int term)
     if (is_absolute(term) || u->count == 0)
         return;
     for (int64_t i = 0; i < u->count; i++) {
-        double v = u->x[i * FIT_TERMS + term];
+        double v = u->x[i * u->terms + term];
         sum += v;
         squares += v * v;
     }
@@ -197,8 +198,26 @@ static void measure(struct trust_sample *s, int term)
 static void standardise(struct heard *h, const struct trust_sample *s, int term)
 {
     for (int64_t i = 0; i < h->count; i++) {
-        double *v = &h->x[i * FIT_TERMS + term];
+        double *v = &h->x[i * h->terms + term];
         *v = s->scale[term] > 0 ? (*v - s->shift[term]) / s->scale[term] : 0;
+    }
+}
+
+/* The terms whose weights pairs have of their own, the bias among them. They say how an edge came
+ * to be: an attack adds edges at taught nodes, and pairs were chosen by a shared neighbour. What
+ * they say about pairs does not hold for edges. */
+static const int of_edges_alone[PAIRS_OWN] = {
+    0, 1 + WITNESS_NEIGHBOURS, 1 + WITNESS_DEGREE, 1 + WITNESS_TAUGHT, 1 + WITNESS_TAUGHT_AGREEMENT,
+};
+
+static void separate_pairs(struct heard *pairs)
+{
+    for (int64_t i = 0; i < pairs->count; i++) {
+        double *row = pairs->x + i * FIT_TERMS;
+        for (int k = 0; k < PAIRS_OWN; k++) {
+            row[TRUST_TERMS + k] = row[of_edges_alone[k]];
+            row[of_edges_alone[k]] = 0;
+        }
     }
 }
 
@@ -207,10 +226,10 @@ consm_status trust_sample_hear(struct trust_sample *s, const float *x, const flo
     consm_status st = CONSM_OK;
     TRY(hear(&s->known, s->partition, x));
     TRY(hear(&s->usual, s->partition, x));
-    write_down(&s->pairs, pair_x, true);
+    write_down(&s->pairs, pair_x);
     s->agreement = 0;
     for (int64_t i = 0; i < s->usual.count; i++) {
-        double z = s->usual.x[i * FIT_TERMS + 1 + WITNESS_AGREEMENT];
+        double z = s->usual.x[i * TRUST_TERMS + 1 + WITNESS_AGREEMENT];
         s->agreement += 1 / (1 + exp(-z)) / (double)s->usual.count;
     }
     for (int term = 1; term < TRUST_TERMS; term++) {
@@ -219,6 +238,7 @@ consm_status trust_sample_hear(struct trust_sample *s, const float *x, const flo
         standardise(&s->usual, s, term);
         standardise(&s->pairs, s, term);
     }
+    separate_pairs(&s->pairs);
 done:
     return st;
 }
