@@ -121,6 +121,12 @@ grep -q '^| gcc .* ok | 1 of 3 failed |$' "$work/out" || fault "matrix: $(cat "$
 printf '#!/bin/sh\nexit 1\n' > "$work/stubs/cmake"
 matrix gcc && fault "matrix: a failed build was accepted"
 grep -q '^| gcc .* FAILED | *|$' "$work/out" || fault "matrix: $(cat "$work/out")"
+# The meta-gradient of the attack.
+if python3 -c 'import numpy, scipy' 2> /dev/null; then
+    python3 scripts/metattack --check > "$work/out" 2>&1 || fault "$(tail -n 1 "$work/out")"
+else
+    echo "SKIPPED: scripts/metattack --check: needs a python3 with NumPy and SciPy"
+fi
 # What the tests need is in bootstrap's list.
 for package in git file dpkg-dev libopenmpi-dev libmetis-dev libxgboost-dev shellcheck; do
     grep -qw -- "$package" scripts/bootstrap || fault "bootstrap does not install $package"
