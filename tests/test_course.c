@@ -92,9 +92,8 @@ static void world_close(struct world *w)
 static double score_here(double *tie, const struct world *w, enum score_metric metric,
                          const float *logits)
 {
-    static uint64_t item[MANY], spare[MANY];
-    int64_t count[3 * 8];
-    const struct score_room room = {.item = item, .spare = spare, .count = count};
+    static _Alignas(64) char memory[1 << 20];
+    struct score_room room = {0};
     const struct scored_rows x = {.logits = logits,
                                   .label = w->label,
                                   .logit_row = w->rows->row,
@@ -102,6 +101,8 @@ static double score_here(double *tie, const struct world *w, enum score_metric m
                                   .rows = w->rows->count,
                                   .classes = w->c,
                                   .positive = 1};
+    assert_true(score_room_lay(&room, memory, metric, x.rows, x.classes, 1) <=
+                (int64_t)sizeof memory);
     *tie = 0;
     for (int64_t k = 0; k < x.rows; k++)
         *tie += score_surprise(logits + x.logit_row[k] * w->c, w->c, w->label[x.logit_row[k]]) /

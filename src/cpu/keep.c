@@ -8,33 +8,18 @@
 /* What the metric sorts and counts in. */
 size_t scratch_keep(const struct instr *in)
 {
-    if (in->op != OP_KEEP)
-        return 0;
-    return (2 * (size_t)in->attr.index->count + 3 * (size_t)in->src_cols[0]) * sizeof(uint64_t);
-}
-
-static struct score_room room_of(const struct instr *in)
-{
-    uint64_t *item = (uint64_t *)(void *)in->scratch, *spare = item + in->attr.index->count;
-    return (struct score_room){
-        .item = item, .spare = spare, .count = (int64_t *)(spare + in->attr.index->count)};
-}
-
-/* The mean of -log p of the labels. */
-static double mean_surprise(const struct scored_rows *x)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < x->rows; k++)
-        sum += score_surprise(x->logits + x->logit_row[k] * x->classes, x->classes,
-                              x->label[x->label_row[k]]);
-    return x->rows > 0 ? sum / (double)x->rows : 0;
+    struct score_room room = {0};
+    return in->op != OP_KEEP
+               ? 0
+               : (size_t)score_room_lay(&room, NULL, in->attr.metric, in->attr.index->count,
+                                        (int32_t)in->src_cols[0], 1);
 }
 
 KERNEL(keep)
 {
     struct keep_record *record = (struct keep_record *)in->update[0];
     const struct index *index = in->attr.index;
-    const struct score_room room = room_of(in);
+    struct score_room room = {0};
     const struct scored_rows x = {.logits = in->src[0],
                                   .label = in->attr.label,
                                   .logit_row = index->row,
@@ -45,10 +30,11 @@ KERNEL(keep)
     (void)step;
     if (who.id != 0)
         return;
+    score_room_lay(&room, in->scratch, in->attr.metric, x.rows, x.classes, 1);
     struct kept_epoch *now = &record->epoch[record->count++ % KEEP_ROOM];
     *now = (struct kept_epoch){.loss = (double)in->src[1][0],
                                .score = score_rows(in->attr.metric, &x, &room),
-                               .tie = in->attr.a != 0 ? mean_surprise(&x) : 0};
+                               .tie = in->attr.a != 0 ? score_mean_surprise(&x, &room) : 0};
     now->kept = now->score > record->score || in->attr.b != 0 ||
                 (now->score == record->score && now->tie < record->tie);
     if (!now->kept)

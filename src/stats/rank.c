@@ -55,6 +55,54 @@ void rank_sort(uint64_t *item, uint64_t *spare, int64_t n)
            (size_t)n * sizeof *item); /* the number of passes is odd, so the result is in spare */
 }
 
+/* Bits that grow with the number. */
+static uint32_t ascending(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+/* The counters of a radix sort cost more than a few numbers. */
+static void insert_floats(float *x, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        const float own = x[i];
+        int64_t at = i;
+        for (; at > 0 && x[at - 1] > own; at--)
+            x[at] = x[at - 1];
+        x[at] = own;
+    }
+}
+
+void rank_floats(float *x, float *spare, int64_t n)
+{
+    enum { FEW = 64 };
+    uint32_t place[PASSES][BUCKETS] = {{0}};
+    float *from = x, *to = spare;
+    if (n <= FEW) {
+        insert_floats(x, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int pass = 0; pass < PASSES; pass++)
+            place[pass][ascending(x[i]) >> (pass * RADIX) & (BUCKETS - 1)]++;
+    for (int pass = 0; pass < PASSES; pass++) {
+        uint32_t sum = 0;
+        for (int b = 0; b < BUCKETS; b++) {
+            const uint32_t count = place[pass][b];
+            place[pass][b] = sum;
+            sum += count;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[place[pass][ascending(from[i]) >> (pass * RADIX) & (BUCKETS - 1)]++] = from[i];
+        float *swap = from;
+        from = to;
+        to = swap;
+    }
+    memcpy(x, from, (size_t)n * sizeof *x); /* the number of passes is odd */
+}
+
 static double positives_of(const uint64_t *item, int64_t n)
 {
     double sum = 0;

@@ -13,6 +13,9 @@ float rank_score(uint64_t item);
 /* Sorts; spare (n) is overwritten. O(n). */
 void rank_sort(uint64_t *item, uint64_t *spare, int64_t n);
 
+/* Sorts numbers, none of them NaN, in ascending order; spare (n) is overwritten. O(n). */
+void rank_floats(float *x, float *spare, int64_t n);
+
 /* Of sorted items. NaN if there are no positives or no negatives; for the second, if there are no
  * positives. */
 double rank_auc(const uint64_t *item, int64_t n);

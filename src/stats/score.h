@@ -1,5 +1,5 @@
-/* Metrics of predictions, each in [0, 1], larger is better. Everything is summed in the order of
- * the rows. No allocation. */
+/* Metrics of predictions, each in [0, 1], larger is better. The same bits on any number of threads.
+ * No allocation. */
 #ifndef STATS_SCORE_H
 #define STATS_SCORE_H
 
@@ -24,20 +24,31 @@ struct scored_rows {
     int32_t classes, positive; /* positive: the class of average precision */
 };
 
-/* Scratch. */
+/* Scratch for a metric, rows and classes; threads of the team at most. */
 struct score_room {
-    uint64_t *item, *spare; /* (rows), for ROC-AUC with keys (lanes, rows) */
-    int64_t *count;         /* (3, classes) */
-    /* For ROC-AUC of more than two classes, or NULL: slower. */
-    uint32_t *key;     /* (classes, rows) log-odds as integers of the same order */
-    double *area;      /* (classes) */
     struct team *team; /* NULL: the caller alone */
-    int lanes;         /* threads of the team that rank classes, at least 1 */
+    int threads;
+    int64_t *count;        /* (threads, 3·classes) */
+    int64_t *hits;         /* (classes) rows of each class */
+    double *work;          /* (threads, odds_work) */
+    double *term;          /* (rows) */
+    float *score;          /* (ranked classes, rows) log-odds */
+    float *hit, *spare;    /* (rows + PLACES_PAD·ranked classes) of each class's rows */
+    uint32_t *first;       /* (PLACES_INTERVALS·rows + 2·ranked classes) */
+    uint32_t *reach;       /* (threads of average precision, rows + 1) */
+    struct places *places; /* (ranked classes) */
 };
+
+/* The bytes of the scratch, whose parts become those of room (memory NULL: only the bytes). */
+int64_t score_room_lay(struct score_room *room, void *memory, enum score_metric metric,
+                       int64_t rows, int32_t classes, int threads);
 
 /* 0 without rows. */
 double score_rows(enum score_metric metric, const struct scored_rows *x,
                   const struct score_room *room);
+
+/* The mean of -log p(label); 0 without rows. */
+double score_mean_surprise(const struct scored_rows *x, const struct score_room *room);
 
 /* The class with the largest logit, of equal ones the first. */
 int32_t score_largest(const float *row, int32_t classes);

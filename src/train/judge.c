@@ -87,14 +87,7 @@ consm_status judge_open(struct judge *j, const struct problem *problem, enum con
         j->rows += problem->role[i] == SPLIT_VAL && problem->label[i] >= 0;
     TRY(NEW(j->node, j->rows));
     TRY(NEW(j->label, j->rows));
-    TRY(NEW(j->room.item, j->rows));
-    TRY(NEW(j->room.spare, j->rows));
-    TRY(NEW(j->room.count, 3 * (int64_t)problem->classes));
-    j->room.lanes = 1;
-    if (problem->classes > 2 && j->metric == METRIC_ROC_AUC) {
-        TRY(NEW(j->room.key, problem->classes * j->rows));
-        TRY(NEW(j->room.area, problem->classes));
-    }
+    TRY(judge_with_team(j, NULL));
     for (int64_t i = 0, k = 0; i < problem->nodes; i++)
         if (problem->role[i] == SPLIT_VAL && problem->label[i] >= 0) {
             found = found || problem->label[i] == j->positive;
@@ -110,22 +103,16 @@ done:
     return st;
 }
 
-enum { MOST_LANES = 8 }; /* classes ranked at a time: 16 bytes a row each */
-
 consm_status judge_with_team(struct judge *j, struct team *team)
 {
     consm_status st = CONSM_OK;
-    if (!j->room.key || !team)
-        return CONSM_OK;
-    const int most = j->classes < MOST_LANES ? (int)j->classes : MOST_LANES;
-    const int lanes = team_size(team) < most ? team_size(team) : most;
-    mem_free(j->room.item);
-    mem_free(j->room.spare);
-    j->room.item = j->room.spare = NULL;
-    TRY(NEW(j->room.item, lanes * j->rows));
-    TRY(NEW(j->room.spare, lanes * j->rows));
-    j->room.lanes = lanes;
-    j->room.team = team;
+    const enum score_metric metric = judge_metric(j);
+    const int threads = team ? team_size(team) : 1;
+    struct score_room room = {.team = team};
+    mem_free(j->scratch);
+    TRY(NEW(j->scratch, score_room_lay(&room, NULL, metric, j->rows, j->classes, threads)));
+    score_room_lay(&room, j->scratch, metric, j->rows, j->classes, threads);
+    j->room = room;
 done:
     return st;
 }
@@ -134,11 +121,7 @@ void judge_close(struct judge *j)
 {
     mem_free(j->node);
     mem_free(j->label);
-    mem_free(j->room.item);
-    mem_free(j->room.spare);
-    mem_free(j->room.count);
-    mem_free(j->room.key);
-    mem_free(j->room.area);
+    mem_free(j->scratch);
     *j = (struct judge){0};
 }
 
@@ -156,13 +139,24 @@ enum score_metric judge_metric(const struct judge *j)
     }
 }
 
+static struct scored_rows rows_of(const struct judge *j, const float *logits, bool compact)
+{
+    return (struct scored_rows){.logits = logits,
+                                .label = j->label,
+                                .logit_row = compact ? NULL : j->node,
+                                .rows = j->rows,
+                                .classes = j->classes,
+                                .positive = j->positive};
+}
+
 double judge_score(const struct judge *j, const float *logits, bool compact)
 {
-    struct scored_rows x = {.logits = logits,
-                            .label = j->label,
-                            .logit_row = compact ? NULL : j->node,
-                            .rows = j->rows,
-                            .classes = j->classes,
-                            .positive = j->positive};
+    const struct scored_rows x = rows_of(j, logits, compact);
     return score_rows(judge_metric(j), &x, &j->room);
+}
+
+double judge_surprise(const struct judge *j, const float *logits)
+{
+    const struct scored_rows x = rows_of(j, logits, false);
+    return score_mean_surprise(&x, &j->room);
 }

@@ -15,6 +15,7 @@ struct judge {
     int32_t *node;  /* (rows) validation nodes with a label */
     int32_t *label; /* (rows) their classes */
     struct score_room room;
+    char *scratch; /* of room */
 };
 
 /* Resolves METRIC_AUTO from the labels that a run may know: average precision of the rarer of two
@@ -29,12 +30,15 @@ consm_status judge_choose(enum config_metric *metric, int32_t *positive,
 consm_status judge_open(struct judge *j, const struct problem *problem, enum config_metric metric,
                         int32_t positive);
 
-/* From now on ROC-AUC of more than two classes is computed on this team. The bits are the same. */
+/* From now on this team computes (NULL: the caller alone). The bits are the same. */
 consm_status judge_with_team(struct judge *j, struct team *team);
 void judge_close(struct judge *j);
 
 /* logits (n, c), or only of the rows, (rows, c), if compact. 0 without rows. No allocation. */
 double judge_score(const struct judge *j, const float *logits, bool compact);
+
+/* The mean of -log p of the labels; logits (n, c). */
+double judge_surprise(const struct judge *j, const float *logits);
 
 /* The metric's name in programs (OP_KEEP). */
 enum score_metric judge_metric(const struct judge *j);

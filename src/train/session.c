@@ -378,23 +378,15 @@ consm_status session_step(struct session *s, double *loss)
     return learner_step(&s->learner, s->without_extra ? &s->plain : &s->learner.train, loss);
 }
 
-/* Mean of -log p on validation if it breaks ties, else 0. */
-static double tie_loss(const struct session *s, const float *logits)
-{
-    const struct problem *p = s->problem;
-    struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes, NULL};
-    if (s->options.config.ties != TIES_LOSS)
-        return 0;
-    return metrics_nll(&val, 1);
-}
-
 consm_status session_validate(double *found, struct session *s)
 {
     consm_status st = CONSM_OK;
     const float *logits;
     TRY(session_logits(&logits, s));
     *found = judge_score(&s->judge, logits, false);
-    TRY(learner_judge(&s->learner, *found, tie_loss(s, logits), s->validation == 0));
+    TRY(learner_judge(&s->learner, *found,
+                      s->options.config.ties == TIES_LOSS ? judge_surprise(&s->judge, logits) : 0,
+                      s->validation == 0));
 done:
     return st;
 }
