@@ -39,6 +39,7 @@ struct csr {
      * partition's rows; start is complete. Programs take all rows of such a matrix. */
     const struct partition *partition;
     uint64_t version; /* how often its entries were rewritten: csr_touch() */
+    uint64_t serial;  /* of csr_new(), from 1 on, also in copies that borrow its arrays; 0: unknown */
 };
 
 /* A single process (NULL) is a partition that owns every row. The rows that are here: low … high-1.
