@@ -199,6 +199,7 @@ consm_status csr_from_edges(struct csr **out, int64_t rows, int64_t cols, int64_
     TRY(check_ends(rows, cols, count, from, to));
     TRY(csr_new(&a, rows, cols, length, weight != NULL));
     TRY(sort_edges(a, &list, length));
+    a->symmetric = undirected;
     int64_t repeats = merge_repeats(a, policy, &differ);
     if (facts) {
         for (int64_t e = 0; e < count; e++)
@@ -247,8 +248,8 @@ static consm_status is_symmetric(bool *out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
     int64_t *slot = NULL;
-    *out = false;
-    if (a->rows != a->cols)
+    *out = a->symmetric;
+    if (a->symmetric || a->rows != a->cols)
         return CONSM_OK;
     TRY(NEW(slot, a->rows));
     memcpy(slot, a->start, (size_t)a->rows * sizeof *slot);
@@ -329,10 +330,9 @@ done:
 /* Parallel runs share matrices; only one thread at a time adds what a matrix lacks. Matrices share
  * a few locks, so that side by side programs transpose matrices of their own. */
 #define FOUR(lock) lock, lock, lock, lock
-static pthread_mutex_t transpose_locks[] = {FOUR(PTHREAD_MUTEX_INITIALIZER),
-                                            FOUR(PTHREAD_MUTEX_INITIALIZER),
-                                            FOUR(PTHREAD_MUTEX_INITIALIZER),
-                                            FOUR(PTHREAD_MUTEX_INITIALIZER)};
+static pthread_mutex_t transpose_locks[] = {
+    FOUR(PTHREAD_MUTEX_INITIALIZER), FOUR(PTHREAD_MUTEX_INITIALIZER),
+    FOUR(PTHREAD_MUTEX_INITIALIZER), FOUR(PTHREAD_MUTEX_INITIALIZER)};
 
 static pthread_mutex_t *lock_of(const struct csr *a)
 {
