@@ -196,6 +196,34 @@ static consm_status cuda_another(struct backend **out, const struct backend *b, 
     return open_card(out, card->host, card->number, threads);
 }
 
+/* The first product loads cuBLAS's code, which takes a tenth of a second. */
+static void load_products(void)
+{
+    enum { N = 64 };
+    const float one = 1, zero = 0;
+    cublasHandle_t blas;
+    void *numbers = NULL;
+    card_load();
+    if (cudaMalloc(&numbers, 3 * N * N * sizeof(float)) == cudaSuccess &&
+        cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS) {
+        float *a = (float *)numbers;
+        cudaMemset(a, 0, 3 * N * N * sizeof(float));
+        cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH);
+        cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, a + N * N, N, &zero,
+                    a + 2 * N * N, N);
+        cublasDestroy(blas);
+    }
+    cudaFree(numbers);
+    card_loaded();
+}
+
+extern "C" CONSM_API void consm_plugin_wake(int device, bool products)
+{
+    if (cudaSetDevice(device) == cudaSuccess && cudaFree(NULL) == cudaSuccess && products)
+        load_products();
+    cudaGetLastError();
+}
+
 extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
                                                const struct plugin_services *services,
                                                uint64_t layout, int device, int threads)
