@@ -194,7 +194,7 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
     }
     TRY(call_witnesses(trust, s, true));
     TRY(trust_sample_hear(own->sample, own->witness, own->pair_witness));
-    trust_fit(trust, own->sample, own->place.quality.at_chance);
+    trust_fit(trust, own->sample, own->place.quality.at_chance, s->backend->host);
 done:
     return st;
 }
