@@ -28,8 +28,9 @@ struct session {
     struct backend *backend;
     const struct ranks *ranks; /* that train together, those of the backend */
 
-    struct csr *row_normalized; /* own copies of normalised features, or NULL */
+    struct csr *row_normalized; /* normalised features, or NULL */
     float *dense_normalized;
+    bool shares_normalized;                       /* they are the problem's */
     const struct partition *normalized_partition; /* of its rows; its problem may be gone first */
     float *shift, *scale;                         /* (f) of standardised columns, or NULL */
 
