@@ -113,6 +113,27 @@ done:
     return st;
 }
 
+void consm_close_witnesses(struct consm *own)
+{
+    trust_sample_free(own->sample);
+    edges_free(own->pairs);
+    mem_free(own->witness);
+    mem_free(own->taught);
+    mem_free(own->pair_w);
+    mem_free(own->pair_witness);
+    mem_free(own->judged_logits);
+    mem_free(own->judged_label);
+    mem_free(own->judged_role);
+    mem_free(own->judged_term);
+    mem_free(own->chance);
+    own->sample = NULL;
+    own->pairs = NULL;
+    own->witness = own->pair_w = own->pair_witness = own->judged_logits = NULL;
+    own->taught = own->judged_label = NULL;
+    own->judged_role = NULL;
+    own->judged_term = own->chance = NULL;
+}
+
 /* The temperature that calibrates the logits (n, c) on validation nodes. */
 static consm_status calibrate(double *temperature, const float *logits, struct session *s)
 {

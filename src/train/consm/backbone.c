@@ -321,7 +321,7 @@ consm_status consm_choose_backbone(struct session *s)
     if (!of->over) {
         opened = true;
         TRY(race_open(&race, s));
-        TRY(consm_early_begin(s));
+        consm_early_begin(s);
         if (list)
             TRY(consm_train_trees(s));
         TRY(s->options.offer ? offer_best(&race) : halve(&race));

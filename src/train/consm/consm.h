@@ -282,7 +282,7 @@ consm_status consm_examine(struct consm_exam *out, const struct session *s,
 
 /* Starts the exam and consm_open_witnesses() in a thread, if that is possible; waits for it and
  * notes what it found. Meanwhile the session's data and configuration must not change. */
-consm_status consm_early_begin(struct session *s);
+void consm_early_begin(struct session *s);
 void consm_early_end(struct session *s);
 
 /* ---- taught.c: whose labels training was told ---- */
@@ -292,6 +292,7 @@ consm_status consm_open_taught(struct session *s);
 
 /* Allocates the witnesses and computes those that depend only on the data, unless that is done. */
 consm_status consm_open_witnesses(struct session *s, struct team *team);
+void consm_close_witnesses(struct consm *own);
 
 /* Scores the pairs of t->edges as if they were edges; its arrays are allocated. */
 struct edge_trust;

@@ -43,28 +43,24 @@ static bool possible(const struct session *s)
            c->normalize_features != FEATURES_STANDARD && c->time_budget == 0;
 }
 
-consm_status consm_early_begin(struct session *s)
+void consm_early_begin(struct session *s)
 {
-    consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    struct backend *b = s->backend;
-    struct consm_early *e = NULL;
-    if (own->early || !possible(s))
-        return CONSM_OK;
-    TRY(ZNEW(e, 1));
+    const struct backend *b = s->backend;
+    struct consm_early *e = own->early || !possible(s) ? NULL : mem_zalloc(1, sizeof *e);
+    if (!e)
+        return;
     e->s = s;
     e->config = s->options.config;
     e->data = consm_match_data(s);
-    TRY(b->kind->another(&e->backend, b, (team_size(b->host) + 1) / 2));
-    if (pthread_create(&e->thread, NULL, work, e) != 0)
-        goto done;
-    own->early = e;
-    return CONSM_OK;
-done:
-    if (e)
-        backend_close(e->backend);
+    if (b->kind->another(&e->backend, b, (team_size(b->host) + 1) / 2) == CONSM_OK &&
+        pthread_create(&e->thread, NULL, work, e) == 0) {
+        own->early = e;
+        return;
+    }
+    status_clear();
+    backend_close(e->backend);
     mem_free(e);
-    return st;
 }
 
 void consm_early_end(struct session *s)
@@ -77,6 +73,8 @@ void consm_early_end(struct session *s)
     own->early = NULL;
     own->exam = e->found;
     own->examined = e->status == CONSM_OK;
+    if (!own->examined)
+        consm_close_witnesses(own);
     backend_close(e->backend);
     mem_free(e);
 }

@@ -40,17 +40,7 @@ static void consm_close(struct session *s)
         mem_free(own->slope);
     consm_close_parts(s);
     mem_free(own->order);
-    mem_free(own->witness);
-    mem_free(own->taught);
-    trust_sample_free(own->sample);
-    edges_free(own->pairs);
-    mem_free(own->pair_w);
-    mem_free(own->pair_witness);
-    mem_free(own->judged_logits);
-    mem_free(own->judged_label);
-    mem_free(own->judged_role);
-    mem_free(own->judged_term);
-    mem_free(own->chance);
+    consm_close_witnesses(own);
     mem_free(own->plain_value);
     mem_free(own->best_value);
     mem_free(own->best_match);
