@@ -13,6 +13,7 @@
 #include "train_ranks.h"
 
 #include "app/limits.h"
+#include "backends/early.h"
 #include "base/clock.h"
 #include "embeddings_output.h"
 #include "io/file.h"
@@ -165,6 +166,15 @@ static bool elsewhere(const struct consm_options *o)
     return strncmp(consm_options_get(o, "device", buffer), "cuda", 4) == 0;
 }
 
+/* The driver starts while data is read. ConSM's candidates need large products. */
+static void wake_device(const struct training *t)
+{
+    char buffer[32];
+    bool consm = strcmp(options_method(t->options)->name, "consm") == 0;
+    if (elsewhere(t->options))
+        backend_early(consm_options_get(t->options, "device", buffer), consm);
+}
+
 /* Makes the first seed's split, so that errors are found before anything is written. */
 static consm_status look_at_split(struct training *t)
 {
@@ -298,6 +308,7 @@ static int run(struct args *args)
         (code = data_args_name(&name, args, "csbm")))
         goto out;
     consm_options_on_progress(t.options, on_epoch, &t);
+    wake_device(&t);
     how = data_args_how(args);
     how.model = t.from;
     TRY(limits_check_name(name, options_config(t.options)));
@@ -325,6 +336,7 @@ static int run(struct args *args)
 done:
     code = finish(&t, st);
 out:
+    backend_early_end();
     mem_free(t.result);
     mem_free(t.finished);
     mem_free(t.fraction);

@@ -357,7 +357,7 @@ static void features_can_be_chosen(void **state)
     consm_options_free(o);
     o = quick("gcn");
     OK(consm_options_set(o, "normalize_features", "auto"));
-    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "for gcn use none, row or standard");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "for gcn use none, row, scale or standard");
     consm_options_free(o);
     consm_dataset_free(d);
 }
@@ -573,7 +573,7 @@ static void standard_features_keep_their_measure(void **state)
     consm_dataset_free(d);
     consm_dataset_free(e);
     OK(consm_dataset_open(&d, "csbm:nodes=60,classes=2,features=60,words=3", NULL));
-    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "would become dense; use row");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "would become dense; use scale or row");
     consm_dataset_free(d);
     consm_options_free(o);
     scratch_remove("s.safetensors");

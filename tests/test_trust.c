@@ -74,7 +74,7 @@ static struct scores *fit_to(const struct world *w, const struct lesson *also, b
     struct trust_sample *sample;
     OK(trust_sample_new(&sample, &w->edges, also ? &also->pairs : NULL, w->label, w->role, NODES));
     OK(trust_sample_hear(sample, w->x, also ? also->x : NULL));
-    trust_fit(&s->trust, sample, without_match);
+    trust_fit(&s->trust, sample, without_match, NULL);
     trust_apply(s->score, s->low, s->high, &s->trust, w->x, EDGES);
     trust_sample_free(sample);
     return s;

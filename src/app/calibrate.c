@@ -2,6 +2,7 @@
  * validation. With few validation nodes every probability is shrunk towards uniform, by the share
  * of errors that so few nodes could have missed. */
 #include "app/objects.h"
+#include "base/threads.h"
 
 #include <math.h>
 
@@ -54,16 +55,35 @@ void model_all_log_odds(float *out, const struct consm_model *m, const float *lo
     }
 }
 
-/* probability (n, c) of the measured nodes; doubted: after shrinking. */
-static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
-                   const float *logits, bool doubted)
+struct softening {
+    float *probability;
+    const struct consm_model *m;
+    const struct problem *problem;
+    const float *logits;
+    bool doubted;
+};
+
+static void soften_worker(void *arg, struct worker who)
 {
-    int64_t c = problem->classes;
-    for (int64_t i = 0; i < problem->nodes; i++)
-        if (problem->role[i] != SPLIT_NONE && doubted)
-            model_probabilities(probability + i * c, m, logits + i * c, 1);
-        else if (problem->role[i] != SPLIT_NONE)
-            metrics_softmax(probability + i * c, logits + i * c, 1, 1, problem->classes);
+    const struct softening *q = arg;
+    int64_t c = q->problem->classes, from, to;
+    team_range(who, q->problem->nodes, 64, &from, &to);
+    for (int64_t i = from; i < to; i++)
+        if (q->problem->role[i] != SPLIT_NONE && q->doubted)
+            model_probabilities(q->probability + i * c, q->m, q->logits + i * c, 1);
+        else if (q->problem->role[i] != SPLIT_NONE)
+            metrics_softmax(q->probability + i * c, q->logits + i * c, 1, 1, q->problem->classes);
+}
+
+/* probability (n, c) of the measured nodes; doubted: after shrinking. team: or NULL. */
+static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
+                   const float *logits, bool doubted, struct team *team)
+{
+    struct softening q = {probability, m, problem, logits, doubted};
+    if (team)
+        team_run(team, soften_worker, &q);
+    else
+        soften_worker(&q, (struct worker){.size = 1});
 }
 
 static consm_status measure_role(struct consm_model *m, struct predicted *p, int role)
@@ -84,7 +104,7 @@ consm_status model_measure_again(struct consm_model *m, const struct problem *pr
     TRY(NEW(probability, problem->nodes * problem->classes));
     struct predicted p = {probability,    problem->label,   problem->role, SPLIT_TEST,
                           problem->nodes, problem->classes, &m->decision};
-    soften(probability, m, problem, logits, true);
+    soften(probability, m, problem, logits, true, NULL);
     metrics_free(&m->metrics[SPLIT_TEST]);
     m->metrics[SPLIT_TEST] = (struct metrics){0};
     TRY(measure_role(m, &p, SPLIT_TEST));
@@ -100,18 +120,20 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
 {
     consm_status st = CONSM_OK;
     float *probability = NULL;
+    double *term = NULL;
     struct metrics raw = {0};
     struct predicted p = {logits,         problem->label,   problem->role, SPLIT_VAL,
                           problem->nodes, problem->classes, NULL};
-    m->temperature = metrics_temperature(&p);
+    TRY(NEW(term, problem->nodes));
+    m->temperature = metrics_temperature_by(&p, backend->host, term);
     TRY(NEW(probability, problem->nodes * problem->classes));
     p.probability = probability;
-    soften(probability, m, problem, logits, false);
+    soften(probability, m, problem, logits, false, backend->host);
     TRY(metrics_measure(&raw, &p));
     metrics_hide_ece(&raw);
     m->ece_before = raw.all.ece;
     m->doubt = doubt_of(m->count[SPLIT_VAL]);
-    soften(probability, m, problem, logits, true);
+    soften(probability, m, problem, logits, true, backend->host);
     if (r->threshold_for)
         TRY(model_threshold(m, r, problem, &p, backend));
     p.decision = &m->decision;
@@ -124,5 +146,6 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
 done:
     metrics_free(&raw);
     mem_free(probability);
+    mem_free(term);
     return st;
 }

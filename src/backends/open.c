@@ -18,8 +18,7 @@ static const struct {
 };
 enum { BACKENDS = sizeof backends / sizeof *backends, MOST_CARDS = 64 };
 
-/* Number of "cuda" (0) or "cuda:N"; -1: another name. */
-static int card_number(const char *name)
+int backend_card(const char *name)
 {
     int number = 0;
     if (strcmp(name, "cuda") == 0)
@@ -39,7 +38,7 @@ bool backend_possible(const char *name)
     for (int i = 0; i < BACKENDS; i++)
         if (strcmp(name, backends[i].name) == 0)
             return true;
-    return strcmp(name, "auto") == 0 || card_number(name) >= 0;
+    return strcmp(name, "auto") == 0 || backend_card(name) >= 0;
 }
 
 consm_status backend_open(struct backend **out, const char *name, int threads)
@@ -54,7 +53,7 @@ consm_status backend_open(struct backend **out, const char *name, int threads)
     for (int i = 0; i < BACKENDS; i++)
         if (!name || strcmp(name, backends[i].name) == 0)
             return backends[i].open(out, threads);
-    int card = card_number(name);
+    int card = backend_card(name);
     if (card >= 0)
         return plugin_open(out, "cuda", card, threads);
     return status_fail(CONSM_EINVAL, "unknown device %s: expected cpu, cuda, cuda:N or auto", name);

@@ -13,6 +13,9 @@ consm_status backend_open(struct backend **out, const char *name, int threads);
 enum { BACKEND_DESCRIPTION = 96 };
 void backend_describe(char text[BACKEND_DESCRIPTION], const struct backend *b);
 
+/* Number of "cuda" (0) or "cuda:N"; -1: another name. */
+int backend_card(const char *name);
+
 /* Whether a backend with that name could exist, on this machine or another. */
 bool backend_possible(const char *name);
 

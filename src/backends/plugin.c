@@ -51,6 +51,25 @@ consm_status plugin_open(struct backend **out, const char *name, int device, int
     return open(out, &services, plugin_layout(), device, threads);
 }
 
+void plugin_load(const char *name)
+{
+    void *symbol;
+    if (find_function(&symbol, name, "consm_plugin", RTLD_LOCAL) < 0)
+        status_clear();
+}
+
+void plugin_wake(const char *name, int device, bool products)
+{
+    plugin_wake_fn *wake;
+    void *symbol;
+    if (find_function(&symbol, name, "consm_plugin_wake", RTLD_LOCAL) < 0) {
+        status_clear();
+        return;
+    }
+    memcpy(&wake, &symbol, sizeof wake);
+    wake(device, products);
+}
+
 /* Open MPI loads its own libraries, which look for its symbols among the global ones. */
 consm_status plugin_ranks(const struct ranks **out)
 {

@@ -9,6 +9,11 @@
  * line that says what is missing, without library, driver or card. */
 consm_status plugin_open(struct backend **out, const char *name, int device, int threads);
 
+/* Loads the same library; then makes its driver ready for that card, and for large products if they
+ * are expected. Failures are left to plugin_open(). Any thread may call them. */
+void plugin_load(const char *name);
+void plugin_wake(const char *name, int device, bool products);
+
 /* Joins the processes that mpirun started, through libconsm_mpi.so. */
 consm_status plugin_ranks(const struct ranks **out);
 

@@ -252,6 +252,7 @@ static void capture_steps(struct compiled *c, int steps)
     launch(&last, advance, dim3(1), BUNCH, c->step, (unsigned)steps);
 }
 
+/* Leaves *out empty while others load code. */
 static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
 {
     consm_status st = CONSM_OK;
@@ -262,13 +263,14 @@ static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
         if (!c->event[i] && !c->instr[i].once && c->chain_of[i] == i)
             CHECK(cudaEventCreateWithFlags(&c->event[i], cudaEventDisableTiming),
                   "capturing a program");
-    pthread_rwlock_rdlock(&card_calm);
+    if (!card_capture())
+        return CONSM_OK;
     error = cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess) {
         capture_steps(c, steps);
         error = cudaStreamEndCapture(card->stream, &graph);
     }
-    pthread_rwlock_unlock(&card_calm);
+    card_captured();
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(out, graph, 0);
     if (graph)
@@ -290,7 +292,7 @@ consm_status cuda_run(struct compiled *c, const struct step *first, int64_t step
     if (c->next.seed != first->seed || c->next.number != first->number)
         set_steps<<<1, BUNCH, 0, card->stream>>>(c->step, first->seed, first->number);
     if (!c->settled || !c->awake)
-        pthread_rwlock_wrlock(&card_calm);
+        card_load();
     if (!c->settled)
         launch_all(c, true);
     if (!c->awake) {
@@ -298,18 +300,23 @@ consm_status cuda_run(struct compiled *c, const struct step *first, int64_t step
         left--;
     }
     if (!c->settled || !c->awake)
-        pthread_rwlock_unlock(&card_calm);
+        card_loaded();
     c->settled = c->awake = true;
     CHECK(cudaGetLastError(), "launching a kernel");
     for (; left >= BUNCH; left -= BUNCH) {
         if (!c->bunch)
             TRY(capture(c, &c->bunch, BUNCH));
+        if (!c->bunch)
+            break;
         CHECK(cudaGraphLaunch(c->bunch, card->stream), "launching a program");
     }
     for (; left > 0; left--) {
         if (!c->one)
             TRY(capture(c, &c->one, 1));
-        CHECK(cudaGraphLaunch(c->one, card->stream), "launching a program");
+        if (c->one)
+            CHECK(cudaGraphLaunch(c->one, card->stream), "launching a program");
+        else
+            launch_all(c, false);
     }
     c->next = {first->seed, first->number + (uint64_t)steps};
 done:

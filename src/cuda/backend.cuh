@@ -57,9 +57,14 @@ static inline char *data_of(const struct memory *m)
 /* ---- open.cu ---- */
 
 /* Parallel runs share the card. Calls that may wait for the whole card (opening and closing cuBLAS,
- * loading code on first use, pinned memory) break a capture in any thread. So captures hold this
- * lock shared, and such calls hold it exclusively. */
-extern pthread_rwlock_t card_calm;
+ * loading code on first use, pinned memory) break a capture in any thread. So such calls are
+ * between card_load and card_loaded, of any number of threads at once, but not while others
+ * capture. A capture does not wait for them, which may take long: false, and the program runs
+ * without. */
+void card_load(void);
+void card_loaded(void);
+bool card_capture(void);
+void card_captured(void);
 
 /* Opens cuBLAS, which is slow, for the first program that needs it. */
 consm_status card_open_blas(struct card *card);

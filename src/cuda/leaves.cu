@@ -55,7 +55,7 @@ struct card_matrix {
     struct card_matrix *next;
     const struct csr *theirs;
     int users;
-    uint64_t version, generation;
+    uint64_t serial, version, generation;
     struct csr mirror, transpose;
     struct room part[MATRIX_PARTS];
 };
@@ -101,6 +101,7 @@ static consm_status matrix_send(struct card *card, struct card_matrix *m)
         SEND(m->transpose.col, m->part[T_COL], t->col, t->nnz);
         SEND(m->transpose.val, m->part[T_VAL], t->val, t->nnz);
     }
+    m->serial = a->serial;
     m->version = a->version;
     m->generation += changed_place || m->mirror.t != before;
 done:
@@ -114,8 +115,15 @@ static bool matrix_lacks(const struct card_matrix *m)
     return (a->t && !m->mirror.t) || (a->t_entry && !m->mirror.t_entry);
 }
 
-/* The copy of a matrix. A program's first use always sends it: another matrix may have the address
- * of an earlier one with that version. */
+/* Whether the copy holds these numbers. Another matrix may have the address of an earlier one with
+ * that version, but not its serial number. */
+static bool matrix_holds(const struct card_matrix *m, const struct csr *a)
+{
+    return a->serial && !a->changes && m->serial == a->serial && m->version == a->version &&
+           !matrix_lacks(m);
+}
+
+/* The copy of a matrix, for one more program. */
 static consm_status matrix_join(struct card *card, struct card_matrix **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
@@ -132,7 +140,8 @@ static consm_status matrix_join(struct card *card, struct card_matrix **out, con
     }
     m->users++;
     *out = m;
-    TRY(matrix_send(card, m));
+    if (!matrix_holds(m, a))
+        TRY(matrix_send(card, m));
 done:
     return st;
 }

@@ -9,19 +9,60 @@ enum {
         32 << 20, /* values up to this size do not share memory: they stay in the cache */
 };
 
-pthread_rwlock_t card_calm = PTHREAD_RWLOCK_INITIALIZER;
+/* ---- loading and capturing ------------------------------------------------ */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    int loads, captures; /* that are under way, or wait for the captures to end */
+} calm = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+
+void card_load(void)
+{
+    pthread_mutex_lock(&calm.lock);
+    calm.loads++;
+    while (calm.captures > 0)
+        pthread_cond_wait(&calm.change, &calm.lock);
+    pthread_mutex_unlock(&calm.lock);
+}
+
+void card_loaded(void)
+{
+    pthread_mutex_lock(&calm.lock);
+    calm.loads--;
+    pthread_mutex_unlock(&calm.lock);
+}
+
+bool card_capture(void)
+{
+    pthread_mutex_lock(&calm.lock);
+    const bool may = calm.loads == 0;
+    calm.captures += may;
+    pthread_mutex_unlock(&calm.lock);
+    return may;
+}
+
+void card_captured(void)
+{
+    pthread_mutex_lock(&calm.lock);
+    if (--calm.captures == 0)
+        pthread_cond_broadcast(&calm.change);
+    pthread_mutex_unlock(&calm.lock);
+}
+
+/* ---- opening and closing -------------------------------------------------- */
 
 static void cuda_close(struct backend *b)
 {
     struct card *card = card_of(b);
     cudaSetDevice(card->number);
-    pthread_rwlock_wrlock(&card_calm);
+    card_load();
     if (card->blas)
         cublasDestroy(card->blas);
     card_give(card, card->workspace, WORKSPACE_BYTES);
     if (card->pinned)
         cudaFreeHost(card->pinned);
-    pthread_rwlock_unlock(&card_calm);
+    card_loaded();
     if (card->stream)
         cudaStreamSynchronize(card->stream);
     for (int i = 0; i < LANES; i++)
@@ -78,7 +119,7 @@ static consm_status check_blas(const struct card *card, cublasStatus_t status)
 consm_status card_open_blas(struct card *card)
 {
     consm_status st = CONSM_OK;
-    pthread_rwlock_wrlock(&card_calm);
+    card_load();
     TRY(check_blas(card, cublasCreate(&card->blas)));
     TRY(check_blas(card, cublasSetStream(card->blas, card->stream)));
     TRY(card_take(card, &card->workspace, WORKSPACE_BYTES));
@@ -89,7 +130,7 @@ done:
         cublasDestroy(card->blas);
         card->blas = NULL;
     }
-    pthread_rwlock_unlock(&card_calm);
+    card_loaded();
     return st;
 }
 
@@ -137,9 +178,9 @@ static consm_status open_card(struct backend **out, const struct plugin_services
         CHECK(cudaStreamCreateWithFlags(&card->lane[i], cudaStreamNonBlocking), "being opened");
     card->stream = card->lane[0];
     CHECK(cudaEventCreateWithFlags(&card->start, cudaEventDisableTiming), "being opened");
-    pthread_rwlock_wrlock(&card_calm); /* another card's program may be captured now */
+    card_load();
     pinned = cudaMallocHost((void **)&card->pinned, PINNED_BYTES);
-    pthread_rwlock_unlock(&card_calm);
+    card_loaded();
     CHECK(pinned, "being opened");
     TRY(keep_pool(card));
     *out = &card->base;
@@ -153,6 +194,34 @@ static consm_status cuda_another(struct backend **out, const struct backend *b, 
 {
     const struct card *card = (const struct card *)b;
     return open_card(out, card->host, card->number, threads);
+}
+
+/* The first product loads cuBLAS's code, which takes a tenth of a second. */
+static void load_products(void)
+{
+    enum { N = 64 };
+    const float one = 1, zero = 0;
+    cublasHandle_t blas;
+    void *numbers = NULL;
+    card_load();
+    if (cudaMalloc(&numbers, 3 * N * N * sizeof(float)) == cudaSuccess &&
+        cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS) {
+        float *a = (float *)numbers;
+        cudaMemset(a, 0, 3 * N * N * sizeof(float));
+        cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH);
+        cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, a + N * N, N, &zero,
+                    a + 2 * N * N, N);
+        cublasDestroy(blas);
+    }
+    cudaFree(numbers);
+    card_loaded();
+}
+
+extern "C" CONSM_API void consm_plugin_wake(int device, bool products)
+{
+    if (cudaSetDevice(device) == cudaSuccess && cudaFree(NULL) == cudaSuccess && products)
+        load_products();
+    cudaGetLastError();
 }
 
 extern "C" CONSM_API consm_status consm_plugin(struct backend **out,

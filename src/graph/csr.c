@@ -3,11 +3,13 @@
 
 #include "graph/partition.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 consm_status csr_new(struct csr **out, int64_t rows, int64_t cols, int64_t nnz, bool weighted)
 {
     consm_status st = CONSM_OK;
+    static atomic_uint_fast64_t made;
     struct csr *a;
     *out = NULL;
     if (rows < 0 || cols < 0 || nnz < 0 || rows >= INT32_MAX || cols >= INT32_MAX)
@@ -19,6 +21,7 @@ consm_status csr_new(struct csr **out, int64_t rows, int64_t cols, int64_t nnz, 
     a->rows = rows;
     a->cols = cols;
     a->nnz = nnz;
+    a->serial = 1 + atomic_fetch_add(&made, 1);
     TRY(ZNEW(a->start, rows + 1));
     TRY(NEW(a->col, nnz));
     if (weighted)
@@ -196,6 +199,7 @@ consm_status csr_from_edges(struct csr **out, int64_t rows, int64_t cols, int64_
     TRY(check_ends(rows, cols, count, from, to));
     TRY(csr_new(&a, rows, cols, length, weight != NULL));
     TRY(sort_edges(a, &list, length));
+    a->symmetric = undirected;
     int64_t repeats = merge_repeats(a, policy, &differ);
     if (facts) {
         for (int64_t e = 0; e < count; e++)
@@ -244,8 +248,8 @@ static consm_status is_symmetric(bool *out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
     int64_t *slot = NULL;
-    *out = false;
-    if (a->rows != a->cols)
+    *out = a->symmetric;
+    if (a->symmetric || a->rows != a->cols)
         return CONSM_OK;
     TRY(NEW(slot, a->rows));
     memcpy(slot, a->start, (size_t)a->rows * sizeof *slot);
@@ -323,27 +327,36 @@ done:
     return st;
 }
 
-/* Parallel runs share matrices; only one thread at a time adds what is missing. */
-static pthread_mutex_t transpose_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Parallel runs share matrices; only one thread at a time adds what a matrix lacks. Matrices share
+ * a few locks, so that side by side programs transpose matrices of their own. */
+#define FOUR(lock) lock, lock, lock, lock
+static pthread_mutex_t transpose_locks[] = {
+    FOUR(PTHREAD_MUTEX_INITIALIZER), FOUR(PTHREAD_MUTEX_INITIALIZER),
+    FOUR(PTHREAD_MUTEX_INITIALIZER), FOUR(PTHREAD_MUTEX_INITIALIZER)};
+
+static pthread_mutex_t *lock_of(const struct csr *a)
+{
+    return &transpose_locks[a->serial % (sizeof transpose_locks / sizeof *transpose_locks)];
+}
 
 consm_status csr_transpose(struct csr *a)
 {
-    pthread_mutex_lock(&transpose_lock);
+    pthread_mutex_lock(lock_of(a));
     consm_status st = a->t ? CONSM_OK : make_transpose(a);
-    pthread_mutex_unlock(&transpose_lock);
+    pthread_mutex_unlock(lock_of(a));
     return st;
 }
 
 consm_status csr_transpose_entries(struct csr *a)
 {
     consm_status st = CONSM_OK;
-    pthread_mutex_lock(&transpose_lock);
+    pthread_mutex_lock(lock_of(a));
     if (!a->t)
         TRY(make_transpose(a));
     if (!a->t_entry)
         TRY(make_entries(a));
 done:
-    pthread_mutex_unlock(&transpose_lock);
+    pthread_mutex_unlock(lock_of(a));
     return st;
 }
 

@@ -34,11 +34,14 @@ struct csr {
     int64_t *t_entry; /* (nnz) entry k of the transpose is entry t_entry[k] here; may be NULL if t
                          was known without computing it, see csr_transpose_entries() */
     bool changes;     /* its entries change between runs: derive nothing from them */
+    bool symmetric;   /* made as its own transpose; false: csr_transpose() finds out */
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
     /* NULL: all rows are here. Otherwise col and val are sparse memory (alloc.h), filled for the
      * partition's rows; start is complete. Programs take all rows of such a matrix. */
     const struct partition *partition;
     uint64_t version; /* how often its entries were rewritten: csr_touch() */
+    uint64_t
+        serial; /* of csr_new(), from 1 on, also in copies that borrow its arrays; 0: unknown */
 };
 
 /* A single process (NULL) is a partition that owns every row. The rows that are here: low … high-1.

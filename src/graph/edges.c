@@ -74,6 +74,38 @@ int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int3
     return low < count && left[low] == first && right[low] == second ? low : -1;
 }
 
+/* The graph without some of its edges: its entries in their order, which are sorted. */
+static consm_status drop(struct csr **out, const struct csr *graph, const struct edges *e,
+                         const uint8_t *dropped)
+{
+    consm_status st = CONSM_OK;
+    struct csr *a = NULL;
+    uint8_t *stays = NULL;
+    int64_t count = 0, at = 0;
+    TRY(ZNEW(stays, graph->nnz + 1));
+    for (int64_t k = 0; k < e->count; k++)
+        if (!dropped || !dropped[k]) {
+            stays[e->entry[k]] = stays[e->back[k]] = 1;
+            count++;
+        }
+    TRY(csr_new(&a, graph->rows, graph->cols, 2 * count, graph->val != NULL));
+    for (int64_t r = 0; r < graph->rows; r++) {
+        for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++)
+            if (stays[k]) {
+                a->col[at] = graph->col[k];
+                if (a->val)
+                    a->val[at] = graph->val[k];
+                at++;
+            }
+        a->start[r + 1] = at;
+    }
+    a->symmetric = graph->symmetric;
+    *out = a;
+done:
+    mem_free(stays);
+    return st;
+}
+
 consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
                            const uint8_t *dropped, int64_t more, const int32_t *left,
                            const int32_t *right, float weight)
@@ -82,6 +114,9 @@ consm_status edges_changed(struct csr **out, const struct csr *graph, const stru
     int32_t *from = NULL, *to = NULL;
     float *value = NULL;
     int64_t count = 0, room = e->count + more + 1;
+    *out = NULL;
+    if (more == 0)
+        return drop(out, graph, e, dropped);
     TRY(NEW(from, room));
     TRY(NEW(to, room));
     if (graph->val)

@@ -54,6 +54,7 @@ consm_status csr_add_loops(struct csr **out, const struct csr *a)
     consm_status st = CONSM_OK;
     *out = NULL;
     TRY(copy_with_loops(out, a, true));
+    (*out)->symmetric = a->symmetric;
     if (a->partition)
         (*out)->t = *out;
 done:
@@ -155,6 +156,7 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
     else if (a->partition)
         b->t = b;
     scale_ends(b, scale);
+    b->symmetric = a->symmetric && !a->val; /* weights round differently from the two ends */
     *out = b;
     b = NULL;
 done:

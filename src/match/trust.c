@@ -27,6 +27,7 @@
 #include "match/trust_inside.h"
 
 #include "base/alloc.h"
+#include "base/threads.h"
 #include "match/trust_prior.h"
 #include <math.h>
 #include <string.h>
@@ -59,6 +60,7 @@ struct fitting {
     int64_t known;                        /* the first `known` known edges count */
     int left_out;                         /* except those of this fold; FOLDS: all */
     int64_t pairs;                        /* the first `pairs` pairs count */
+    struct team *team;                    /* or NULL: this thread alone */
     double level_slope[TERMS], level_gap; /* at the last evaluated point */
 };
 
@@ -117,33 +119,91 @@ static void look_at_level(struct fitting *f, const double beta[TERMS])
         f->level_slope[k] = width > 1e-8 ? slope[k] / count / width : 0;
 }
 
+/* One of the edges and pairs that count: its terms, truth and weight. */
+struct witnessed {
+    const double *x; /* (terms) */
+    int terms;
+    bool same;
+    double weight;
+};
+
+/* Edge or pair `at`; false: it is left out. */
+static bool case_at(struct witnessed *c, const struct fitting *f, int64_t at)
+{
+    bool known = at < f->known;
+    int64_t e = known ? at : at - f->known;
+    const struct heard *h = known ? &f->s->known : &f->s->pairs;
+    *c = (struct witnessed){h->x + e * h->terms, h->terms,
+                            known ? f->s->same[e] : f->s->pair_same[e], known ? 1 : PAIR};
+    return !known || takes_part(f, e);
+}
+
+/* Threads compute a number for each edge and pair. Then each adds them in their order, to sums of
+ * its own, so the bits do not depend on the threads. */
+struct summing {
+    const struct fitting *f;
+    const double *beta;
+    double *gradient, (*hessian)[TERMS]; /* NULL: only the losses are wanted */
+};
+
+/* Edges and pairs for which it is worth waking threads. */
+enum { MANY = 2000 };
+
+static void each_worker(void *arg, struct worker who)
+{
+    const struct summing *q = arg;
+    const struct fitting *f = q->f;
+    int64_t from, to;
+    team_range(who, f->known + f->pairs, 64, &from, &to);
+    for (int64_t at = from; at < to; at++) {
+        struct witnessed c;
+        if (!case_at(&c, f, at))
+            continue;
+        double z = weigh(c.x, q->beta, c.terms);
+        f->s->term[at] = q->gradient ? sigmoid_of(z) : c.weight * surprise(z, c.same);
+    }
+}
+
+/* Adds to every size-th term of the gradient and to its row of the Hessian. */
+static void sum_worker(void *arg, struct worker who)
+{
+    const struct summing *q = arg;
+    const struct fitting *f = q->f;
+    for (int64_t at = 0; at < f->known + f->pairs; at++) {
+        struct witnessed c;
+        double p = f->s->term[at];
+        if (!case_at(&c, f, at))
+            continue;
+        for (int i = who.id; i < c.terms; i += who.size) {
+            q->gradient[i] += c.weight * (p - c.same) * c.x[i];
+            for (int j = 0; j <= i; j++)
+                q->hessian[i][j] += c.weight * p * (1 - p) * c.x[i] * c.x[j];
+        }
+    }
+}
+
+static void on_team(const struct fitting *f, team_fn work, struct summing *q)
+{
+    if (f->team && f->known + f->pairs > MANY)
+        team_run(f->team, work, q);
+    else
+        work(q, (struct worker){.size = 1});
+}
+
 static double objective(struct fitting *f, const double beta[TERMS])
 {
     double total = 0;
+    struct summing q = {f, beta, NULL, NULL};
     for (int i = 0; i < TERMS; i++)
         total += f->precision[i] / 2 * (beta[i] - f->mean[i]) * (beta[i] - f->mean[i]);
     look_at_level(f, beta);
     double r = f->level_gap / f->level_spread;
     total += 2 * log1p(r * r / 3);
-    for (int64_t e = 0; e < f->known; e++)
-        if (takes_part(f, e))
-            total += surprise(log_odds(&f->s->known, e, beta), f->s->same[e]);
-    for (int64_t e = 0; e < f->pairs; e++)
-        total += PAIR * surprise(log_odds(&f->s->pairs, e, beta), f->s->pair_same[e]);
+    on_team(f, each_worker, &q);
+    for (int64_t at = 0; at < f->known + f->pairs; at++)
+        if (at >= f->known || takes_part(f, at))
+            total += f->s->term[at];
     return total;
-}
-
-/* Adds one edge or pair. */
-static void derive_one(double gradient[TERMS], double hessian[TERMS][TERMS], const struct heard *h,
-                       int64_t e, bool same, double weight, const double beta[TERMS])
-{
-    const double *x = h->x + e * h->terms;
-    double p = sigmoid_of(log_odds(h, e, beta));
-    for (int i = 0; i < h->terms; i++) {
-        gradient[i] += weight * (p - same) * x[i];
-        for (int j = 0; j <= i; j++)
-            hessian[i][j] += weight * p * (1 - p) * x[i] * x[j];
-    }
 }
 
 /* The gradient and the Hessian (Gauss-Newton for the level) at the last point of objective(). */
@@ -151,6 +211,7 @@ static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const s
                    const double beta[TERMS])
 {
     double pull = 4 / (3 * f->level_spread * f->level_spread + f->level_gap * f->level_gap);
+    struct summing q = {f, beta, gradient, hessian};
     for (int i = 0; i < TERMS; i++) {
         gradient[i] =
             f->precision[i] * (beta[i] - f->mean[i]) + pull * f->level_gap * f->level_slope[i];
@@ -158,11 +219,8 @@ static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const s
             hessian[i][j] =
                 (i == j ? f->precision[i] : 0) + pull * f->level_slope[i] * f->level_slope[j];
     }
-    for (int64_t e = 0; e < f->known; e++)
-        if (takes_part(f, e))
-            derive_one(gradient, hessian, &f->s->known, e, f->s->same[e], 1, beta);
-    for (int64_t e = 0; e < f->pairs; e++)
-        derive_one(gradient, hessian, &f->s->pairs, e, f->s->pair_same[e], PAIR, beta);
+    on_team(f, each_worker, &q);
+    on_team(f, sum_worker, &q);
 }
 
 /* Replaces the lower triangle of a positive definite matrix by its Cholesky factor. */
@@ -254,32 +312,51 @@ static void begin(double beta[TERMS], struct fitting *f)
     }
 }
 
-/* Loss on each fold with the weights fitted on the others. */
-static double loss_in_folds(struct fitting *f, const double start[TERMS])
+enum { STRENGTHS = 3 };
+static const double strengths[STRENGTHS] = {1, 0.5, 2};
+
+/* Cross-validation: a fit for each strength without each fold. */
+struct folding {
+    const struct fitting *f;
+    const double *start;
+    bool without_match;
+    double beta[STRENGTHS][FOLDS][TERMS];
+};
+
+static void fold_worker(void *arg, struct worker who)
 {
-    double loss = 0;
-    for (f->left_out = 0; f->left_out < FOLDS; f->left_out++) {
-        double beta[TERMS];
-        memcpy(beta, start, sizeof beta);
-        minimise(beta, f);
-        for (int64_t e = f->left_out; e < f->known; e += FOLDS)
-            loss += surprise(log_odds(&f->s->known, e, beta), f->s->same[e]);
+    struct folding *q = arg;
+    for (int k = who.id; k < STRENGTHS * FOLDS; k += who.size) {
+        struct fitting f = *q->f;
+        struct trust_sample s = *f.s;
+        double term[MOST_FOLDED], *beta = q->beta[k / FOLDS][k % FOLDS];
+        s.term = term;
+        f.s = &s;
+        f.team = NULL;
+        f.left_out = k % FOLDS;
+        set_prior(&f, strengths[k / FOLDS], q->without_match);
+        memcpy(beta, q->start, sizeof q->beta[0][0]);
+        minimise(beta, &f);
     }
-    f->left_out = FOLDS;
-    return loss;
 }
 
 static double choose_strength(struct fitting *f, const double start[TERMS], bool without_match)
 {
-    static const double strengths[] = {1, 0.5, 2};
+    struct folding q = {.f = f, .start = start, .without_match = without_match};
     double best = INFINITY, chosen = 0.7;
     int64_t all = f->known;
     if (all < ENOUGH_TO_CHOOSE)
         return chosen;
     f->known = all < MOST_FOLDED ? all : MOST_FOLDED;
-    for (size_t i = 0; i < sizeof strengths / sizeof *strengths; i++) {
-        set_prior(f, strengths[i], without_match);
-        double loss = loss_in_folds(f, start);
+    if (f->team)
+        team_run(f->team, fold_worker, &q);
+    else
+        fold_worker(&q, (struct worker){.size = 1});
+    for (int i = 0; i < STRENGTHS; i++) {
+        double loss = 0;
+        for (int k = 0; k < FOLDS; k++)
+            for (int64_t e = k; e < f->known; e += FOLDS)
+                loss += surprise(log_odds(&f->s->known, e, q.beta[i][k]), f->s->same[e]);
         if (loss < best) {
             best = loss;
             chosen = strengths[i];
@@ -334,9 +411,9 @@ static void unstandardise(struct trust *t, const double beta[TERMS], double fact
             t->spread[at++] = weigh(by[i], spread[j], TERMS);
 }
 
-void trust_fit(struct trust *t, struct trust_sample *s, bool without_match)
+void trust_fit(struct trust *t, struct trust_sample *s, bool without_match, struct team *team)
 {
-    struct fitting f = {.s = s, .known = s->known.count, .left_out = FOLDS};
+    struct fitting f = {.s = s, .known = s->known.count, .left_out = FOLDS, .team = team};
     double beta[TERMS], gradient[TERMS], hessian[TERMS][TERMS];
     s->scale[0] = 1;
     set_prior(&f, 1, without_match);

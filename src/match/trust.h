@@ -99,8 +99,8 @@ consm_status trust_sample_hear(struct trust_sample *s, const float *x, const flo
 
 /* Fits the weights to the known edges and the prior; without known edges they are the prior's.
  * t->temperature is unchanged. Deterministic; allocates nothing. without_match: the matching
- * coefficient is at chance and gets no weight. */
-void trust_fit(struct trust *t, struct trust_sample *s, bool without_match);
+ * coefficient is at chance and gets no weight. team: or NULL; the bits do not depend on it. */
+void trust_fit(struct trust *t, struct trust_sample *s, bool without_match, struct team *team);
 
 /* P(same class) = sigmoid(a + b·score), fitted on the known edges alone, almost without a prior:
  * for other scores (|E|). probability (|E|). */

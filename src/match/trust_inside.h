@@ -27,6 +27,7 @@ struct trust_sample {
     const struct partition *partition; /* of a graph in parts, or NULL */
     double shift[TRUST_TERMS], scale[TRUST_TERMS]; /* standardisation of the witnesses */
     double agreement;                              /* mean agreement of the usual edges */
+    double *term; /* (known.count + pairs.count) scratch of a fit */
 };
 
 /* Collects one row of `bytes` for each edge, in order: out, or fresh memory for a graph in parts

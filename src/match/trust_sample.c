@@ -39,6 +39,7 @@ void trust_sample_free(struct trust_sample *s)
     heard_free(&s->pairs);
     mem_free(s->same);
     mem_free(s->pair_same);
+    mem_free(s->term);
     mem_free(s);
 }
 
@@ -134,6 +135,7 @@ consm_status trust_sample_new(struct trust_sample **out, const struct edges *edg
     TRY(heard_draw(&s->usual, edges, NULL, MOST_USUAL, SEED + 1));
     TRY(note_truth(s, edges, label));
     TRY(note_pairs(s, pairs, label));
+    TRY(NEW(s->term, s->known.count + s->pairs.count + 1));
     *out = s;
     s = NULL;
 done:

@@ -33,7 +33,8 @@ consm_status learner_lesson(struct learner *l, struct lesson *out, struct progra
     out->loss = program_minimize(p, loss);
     l->lr = lr;
     program_optimize(p, &(struct adam_options){lr, 0.9, 0.999, 1e-8, weight_decay});
-    return program_compile(p, l->backend);
+    return l->backend->kind->room ? program_compile_later(p, l->backend)
+                                  : program_compile(p, l->backend);
 }
 
 consm_status learner_start(struct learner *l, uint64_t seed, bool keeps)

@@ -37,7 +37,8 @@ consm_status learner_open(struct learner *l, struct backend *backend, uint64_t s
 void learner_close(struct learner *l);
 
 /* Makes a lesson from a recorded program: minimises the loss by Adam (β 0.9 and 0.999) and
- * compiles. Takes ownership of the program, also on failure. */
+ * compiles; on a card with the first step, because many lessons have none. Takes ownership of the
+ * program, also on failure. */
 consm_status learner_lesson(struct learner *l, struct lesson *out, struct program *p, node loss,
                             double lr, double weight_decay);
 void lesson_free(struct lesson *lesson);

@@ -45,7 +45,7 @@ static consm_status put(const struct snapshot *s, struct learner *l, int blocks)
     consm_status st = CONSM_OK;
     for (int i = 0; s->size > 0 && i < blocks; i++) {
         float *block;
-        TRY(params_write(&block, l->params, places[i]));
+        TRY(params_overwrite(&block, l->params, places[i]));
         memcpy(block, s->numbers + i * s->size, (size_t)s->size * sizeof *block);
     }
     if (s->size > 0)

@@ -24,23 +24,24 @@ void block_free(struct block *b)
     *b = (struct block){0};
 }
 
+/* The host's address. A new copy is zero, as the backend's memory is until something writes it. */
+static consm_status find(void **out, struct block *b)
+{
+    *out = b->memory->host ? b->memory->host : b->mirror;
+    if (*out)
+        return CONSM_OK;
+    *out = b->mirror = mem_zalloc(1, b->memory->bytes);
+    return b->mirror ? CONSM_OK : CONSM_ENOMEM;
+}
+
 /* The host's address, with the backend's latest values. */
 static consm_status fetch(void **out, struct block *b)
 {
     consm_status st = CONSM_OK;
-    *out = b->memory->host;
-    if (*out)
-        return CONSM_OK;
-    if (!b->mirror) {
-        b->mirror = mem_alloc(1, b->memory->bytes);
-        if (!b->mirror)
-            return CONSM_ENOMEM;
-        b->backend_newer = true;
-    }
-    if (b->backend_newer)
+    TRY(find(out, b));
+    if (b->backend_newer && !b->memory->host)
         TRY(b->backend->kind->download(b->backend, b->mirror, b->memory, 0, b->memory->bytes));
     b->backend_newer = false;
-    *out = b->mirror;
 done:
     return st;
 }
@@ -61,12 +62,23 @@ consm_status block_write(void **out, struct block *b)
     return st;
 }
 
+consm_status block_overwrite(void **out, struct block *b)
+{
+    consm_status st = find(out, b);
+    b->backend_newer = false;
+    b->host_newer = st == CONSM_OK && !b->memory->host;
+    b->version++;
+    return st;
+}
+
 consm_status block_put(struct block *b, size_t at, const void *from, size_t bytes)
 {
     void *host = b->memory->host ? b->memory->host : b->backend_newer ? NULL : b->mirror;
     b->version++;
     if (host)
         memcpy((char *)host + at, from, bytes);
+    else
+        b->backend_newer = true;
     if (b->memory->host || b->host_newer) /* the next run will see it */
         return CONSM_OK;
     return b->backend->kind->upload(b->backend, b->memory, at, from, bytes);

@@ -12,7 +12,7 @@ struct block {
     struct memory *memory;
     void *mirror; /* if memory->host is NULL: made on first use */
     bool host_newer, backend_newer;
-    uint64_t version; /* how often its numbers may have changed */
+    uint64_t version; /* how often its numbers may have changed; 0: they are zero */
 };
 
 consm_status block_new(struct block *b, struct backend *backend, size_t bytes);
@@ -21,6 +21,9 @@ void block_free(struct block *b);
 /* The host's view, up to date; the next run sees what is written through _write. */
 consm_status block_read(const void **out, struct block *b);
 consm_status block_write(void **out, struct block *b);
+
+/* The same for a caller that writes every byte: the backend's numbers are not fetched. */
+consm_status block_overwrite(void **out, struct block *b);
 
 /* Writes bytes [at, at+bytes) from the host; the others stay on the side where they are newest. */
 consm_status block_put(struct block *b, size_t at, const void *from, size_t bytes);

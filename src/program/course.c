@@ -135,6 +135,7 @@ consm_status course_new(struct course **out, const struct course_parts *parts)
     consm_status st = CONSM_OK;
     struct course *c = NULL;
     *out = NULL;
+    TRY(program_ready(parts->train));
     TRY(check(parts));
     TRY(ZNEW(c, 1));
     c->parts = *parts;

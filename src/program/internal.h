@@ -37,8 +37,8 @@ struct owned {
 
 struct program {
     struct params *params;
-    bool training, compiled;
-    node count, forward; /* nodes; those recorded before the gradient */
+    bool training, compiled, later; /* later: compiled by its first run */
+    node count, forward;            /* nodes; those recorded before the gradient */
     size_t capacity;
     struct node_info *node;
     node loss, penalty; /* POISON: none */
@@ -123,6 +123,9 @@ bool program_in_place(const struct program *p, node x, node source);
 typedef consm_status instead_fn(node *out, struct program *p, const struct node_info *old,
                                 void *ctx, node x, const node *renamed);
 consm_status program_rewrite(struct program *p, instead_fn *instead, void *ctx);
+
+/* Compiles what program_compile_later() left. */
+consm_status program_ready(struct program *p);
 
 /* The passes of program_compile, in this order. */
 consm_status program_fuse(struct program *p);

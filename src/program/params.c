@@ -97,6 +97,14 @@ consm_status params_write(float **out, struct params *params, enum place place)
     return st;
 }
 
+consm_status params_overwrite(float **out, struct params *params, enum place place)
+{
+    void *host = NULL;
+    consm_status st = block_overwrite(&host, &params->block[place]);
+    *out = host;
+    return st;
+}
+
 consm_status params_follow(struct params *to, struct params *from)
 {
     consm_status st = CONSM_OK;
@@ -155,10 +163,10 @@ consm_status params_init(struct params *params, uint64_t seed)
 {
     consm_status st = CONSM_OK;
     float *value, *grad;
-    TRY(params_write(&value, params, PLACE_VALUE));
+    TRY(params_overwrite(&value, params, PLACE_VALUE));
     memset(value, 0, (size_t)params->size * sizeof *value);
-    if (params->block[PLACE_GRAD].memory) {
-        TRY(params_write(&grad, params, PLACE_GRAD));
+    if (params->block[PLACE_GRAD].version > 0) {
+        TRY(params_overwrite(&grad, params, PLACE_GRAD));
         memset(grad, 0, (size_t)params->size * sizeof *grad);
     }
     for (int i = 0; i < params->count; i++) {

@@ -58,6 +58,9 @@ consm_status params_init(struct params *params, uint64_t seed);
 consm_status params_read(const float **out, struct params *params, enum place place);
 consm_status params_write(float **out, struct params *params, enum place place);
 
+/* The same for a caller that writes all of it, padding included. */
+consm_status params_overwrite(float **out, struct params *params, enum place place);
+
 /* Copies values from parameters with the same names. */
 consm_status params_follow(struct params *to, struct params *from);
 

@@ -124,9 +124,13 @@ static inline uint64_t plugin_layout(void)
     return hash;
 }
 
-/* The only function that such a library exports, as `consm_plugin`. device: the card, from 0;
- * threads: of the host's team. The services stay valid. */
+/* What such a library exports as `consm_plugin`. device: the card, from 0; threads: of the host's
+ * team. The services stay valid. */
 typedef consm_status plugin_open_fn(struct backend **out, const struct plugin_services *services,
                                     uint64_t layout, int device, int threads);
+
+/* And as `consm_plugin_wake`, if opening takes long: does what is slow about it once in a process.
+ * products: also for large dense products. */
+typedef void plugin_wake_fn(int device, bool products);
 
 #endif

@@ -61,6 +61,10 @@ consm_status program_check(const struct program *p);
  * the parameters' gradients. The backend must outlive program and parameters. */
 consm_status program_compile(struct program *p, struct backend *backend);
 
+/* The same, but what takes long happens in the first run, because there may be none. The store has
+ * all memory that an optimiser needs. What was recorded must not be freed before. */
+consm_status program_compile_later(struct program *p, struct backend *backend);
+
 /* Runs every operation once; those on constants only in the first run. */
 consm_status program_run(struct program *p, const struct step *step);
 

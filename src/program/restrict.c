@@ -77,6 +77,26 @@ static void need_row(struct need *n, int64_t row)
     n->row[row] = 1;
 }
 
+/* Saving a tenth is not worth the copies. Nor is half of a step of a walk: it reads its start at
+ * every step, and its gradient is a walk only if its steps are equal (ops/sparse.c). */
+static bool not_worth_it(const struct node_info *info, int64_t needed)
+{
+    return info->op == OP_SPMM_ADD ? needed * 2 > info->rows : needed * 10 > info->rows * 9;
+}
+
+/* Adds the columns of the rows that the user of a source needs, until the source computes all its
+ * rows anyway: finding the rest would take most of the time on a large graph. */
+static void need_columns(struct need *theirs, const struct node_info *source,
+                         const struct need *mine, const struct node_info *info)
+{
+    const struct csr *a = info->attr.csr;
+    for (int64_t i = 0; i < info->rows && !not_worth_it(source, theirs->count); i++)
+        for (int64_t k = a->start[i]; (mine->all || mine->row[i]) && k < a->start[i + 1]; k++)
+            need_row(theirs, a->col[k]);
+    if (not_worth_it(source, theirs->count))
+        need_all(theirs, source->rows);
+}
+
 /* Adds what one source must provide for the rows that its user needs. */
 static consm_status pass_need(struct restriction *r, const struct need *mine,
                               const struct node_info *info, int slot)
@@ -95,25 +115,14 @@ static consm_status pass_need(struct restriction *r, const struct need *mine,
     if (rule == FOLLOW_LABELS)
         for (int64_t k = 0; k < info->attr.index->count; k++)
             need_row(theirs, info->attr.index->row[k]);
-    KNOWN(info->attr.csr || rule != FOLLOW_COLUMNS);
-    for (int64_t i = 0; rule != FOLLOW_LABELS && i < info->rows; i++) {
-        if (!mine->all && !mine->row[i])
-            continue;
-        if (rule == FOLLOW_SAME)
+    for (int64_t i = 0; rule == FOLLOW_SAME && i < info->rows; i++)
+        if (mine->row[i])
             need_row(theirs, i);
-        for (int64_t k = info->attr.csr ? info->attr.csr->start[i] : 0;
-             rule == FOLLOW_COLUMNS && k < info->attr.csr->start[i + 1]; k++)
-            need_row(theirs, info->attr.csr->col[k]);
-    }
+    KNOWN(info->attr.csr || rule != FOLLOW_COLUMNS);
+    if (rule == FOLLOW_COLUMNS)
+        need_columns(theirs, source, mine, info);
 done:
     return st;
-}
-
-/* Saving a tenth is not worth the copies. Nor is half of a step of a walk: it reads its start at
- * every step, and its gradient is a walk only if its steps are equal (ops/sparse.c). */
-static bool not_worth_it(const struct node_info *info, int64_t needed)
-{
-    return info->op == OP_SPMM_ADD ? needed * 2 > info->rows : needed * 10 > info->rows * 9;
 }
 
 static consm_status find_needs(struct restriction *r)

@@ -29,9 +29,32 @@ done:
     return st;
 }
 
+consm_status program_compile_later(struct program *p, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    TRY(program_check(p));
+    for (int place = PLACE_VALUE; place <= PLACE_MOMENT2; place++)
+        TRY(params_allocate(p->params, backend, place));
+    p->backend = backend;
+    p->later = true;
+done:
+    return st;
+}
+
+consm_status program_ready(struct program *p)
+{
+    if (p->compiled)
+        return CONSM_OK;
+    if (!p->later)
+        return status_fail(CONSM_EPROGRAM, "the program is not compiled");
+    p->later = false;
+    return program_compile(p, p->backend);
+}
+
 consm_status program_run(struct program *p, const struct step *step)
 {
     consm_status st = CONSM_OK;
+    TRY(program_ready(p));
     for (int place = PLACE_VALUE; place <= PLACE_BEST; place++)
         TRY(block_send(&p->params->block[place]));
     TRY(block_send(&p->state));
@@ -117,22 +140,33 @@ void program_touch(struct program *p, const void *data)
             p->leaf[i].version++;
 }
 
+/* Whether operations have memory between runs. */
+static bool remembers(const struct program *p)
+{
+    bool found = false;
+    for (node x = 0; x < p->count; x++)
+        found = found || p->node[x].op == OP_NUCLEAR;
+    return found;
+}
+
 consm_status program_memory(void **out, struct program *p, int index, size_t *bytes)
 {
+    consm_status st = CONSM_OK;
     void *state;
     *out = NULL;
+    if (remembers(p))
+        TRY(program_ready(p));
     for (node x = 0; x < p->count; x++) {
         const struct attr *attr = &p->node[x].attr;
         if (p->node[x].op != OP_NUCLEAR || index-- > 0)
             continue;
-        consm_status st = block_write(&state, &p->state);
-        if (st < 0)
-            return st;
+        TRY(block_write(&state, &p->state));
         struct spectral s =
             spectral_at((char *)state + attr->state, attr->csr->rows, attr->csr->cols, attr->rank);
         *bytes = (size_t)(s.cols * s.width) * sizeof *s.v;
         *out = s.v;
-        return CONSM_OK;
+        break;
     }
-    return CONSM_OK;
+done:
+    return st;
 }

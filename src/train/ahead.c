@@ -40,19 +40,26 @@ static bool possible(const struct session *s)
            course_possible(s->learner.eval) && s->backend->kind->supports(s->backend, OP_KEEP);
 }
 
-consm_status ahead_open(struct session *s)
+static consm_status list_rows(struct session *s)
 {
     consm_status st = CONSM_OK;
-    bool opened = s->ahead.opened;
-    s->ahead.opened = true;
-    if (opened || !possible(s))
-        return CONSM_OK;
     TRY(index_new(&s->ahead.rows, s->judge.rows, s->problem->nodes));
     TRY(index_set(s->ahead.rows, s->judge.node));
     s->ahead.rows->fixed = true;
-    TRY(open_course(s, &s->ahead.course[0], &s->learner.train));
-    if (s->plain.program)
-        TRY(open_course(s, &s->ahead.course[1], &s->plain));
+done:
+    return st;
+}
+
+consm_status ahead_open(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct lesson *lesson = s->without_extra ? &s->plain : &s->learner.train;
+    bool opened = s->ahead.opened;
+    s->ahead.opened = true;
+    if (!opened && possible(s))
+        TRY(list_rows(s));
+    if (s->ahead.rows && lesson->program && !*course_now(s))
+        TRY(open_course(s, course_now(s), lesson));
 done:
     return st;
 }

@@ -71,7 +71,8 @@ done:
 }
 
 /* Allocates for the pairs that trust learns from besides known edges. */
-static consm_status open_pairs(struct session *s, const struct witness_data *edges)
+static consm_status open_pairs(struct session *s, const struct witness_data *edges,
+                               struct team *team)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
@@ -83,12 +84,12 @@ static consm_status open_pairs(struct session *s, const struct witness_data *edg
     TRY(NEW(own->pair_w, own->pairs->count + 1));
     TRY(NEW(own->pair_witness, own->pairs->count * WITNESSES + 1));
     data.edges = own->pairs;
-    TRY(witness_data_only(own->pair_witness, &data, s->backend->host));
+    TRY(witness_data_only(own->pair_witness, &data, team));
 done:
     return st;
 }
 
-consm_status consm_open_witnesses(struct session *s)
+consm_status consm_open_witnesses(struct session *s, struct team *team)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
@@ -97,19 +98,40 @@ consm_status consm_open_witnesses(struct session *s)
     if (!own->witness) {
         TRY(NEW(own->witness, own->edges->count * WITNESSES));
         TRY(own->neighbours ? consm_near_witnesses(own->witness, &data, s)
-                            : witness_data_only(own->witness, &data, s->backend->host));
+                            : witness_data_only(own->witness, &data, team));
     }
     if (!own->chance)
         TRY(NEW(own->chance, witness_room(data.classes, s->backend->host)));
     if (!own->judged_label && !s->options.eval_only)
         TRY(reserve_calibration(s));
     if (!own->sample && !s->options.eval_only) {
-        TRY(open_pairs(s, &data));
+        TRY(open_pairs(s, &data, team));
         TRY(trust_sample_new(&own->sample, own->edges, own->pairs, s->problem->label,
                              s->problem->role, s->problem->nodes));
     }
 done:
     return st;
+}
+
+void consm_close_witnesses(struct consm *own)
+{
+    trust_sample_free(own->sample);
+    edges_free(own->pairs);
+    mem_free(own->witness);
+    mem_free(own->taught);
+    mem_free(own->pair_w);
+    mem_free(own->pair_witness);
+    mem_free(own->judged_logits);
+    mem_free(own->judged_label);
+    mem_free(own->judged_role);
+    mem_free(own->judged_term);
+    mem_free(own->chance);
+    own->sample = NULL;
+    own->pairs = NULL;
+    own->witness = own->pair_w = own->pair_witness = own->judged_logits = NULL;
+    own->taught = own->judged_label = NULL;
+    own->judged_role = NULL;
+    own->judged_term = own->chance = NULL;
 }
 
 /* The temperature that calibrates the logits (n, c) on validation nodes. */
@@ -193,7 +215,7 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
     }
     TRY(call_witnesses(trust, s, true));
     TRY(trust_sample_hear(own->sample, own->witness, own->pair_witness));
-    trust_fit(trust, own->sample, own->place.quality.at_chance);
+    trust_fit(trust, own->sample, own->place.quality.at_chance, s->backend->host);
 done:
     return st;
 }
@@ -205,7 +227,7 @@ consm_status session_keep_trust(struct session *s)
     struct trust trust;
     float *kept;
     TRY(consm_final_coefficients(s));
-    TRY(consm_open_witnesses(s));
+    TRY(consm_open_witnesses(s, s->backend->host));
     if (own->clean.on)
         trust = own->clean.trust;
     else
@@ -337,7 +359,7 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
     trust_read(&out->weigh, kept + stored_at(s));
     TRY(consm_final_coefficients(s));
-    TRY(consm_open_witnesses(s));
+    TRY(consm_open_witnesses(s, s->backend->host));
     TRY(call_witnesses(&out->weigh, s, false));
     trust_apply(out->score, out->low, out->high, &out->weigh, own->witness, out->edges->count);
     TRY(NEW(out->witness, out->edges->count * WITNESSES + 1));

@@ -6,6 +6,7 @@
 #include "graph/partition.h"
 #include "stats/columns.h"
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Divides each row by the sum of its absolute values, as is usual for citation sets. */
@@ -21,6 +22,80 @@ static void normalize_rows(float *out, const struct problem *problem, int64_t lo
             to[c] = sum > 0 ? (float)(from[c] / sum) : 0;
     }
 }
+
+/* ---- scaled rows that sessions share ------------------------------------- */
+
+struct scaled_features {
+    pthread_mutex_t lock;
+    const void *of; /* the features that they were made from; NULL: not yet */
+    struct csr *sparse;
+    float *dense;
+};
+
+consm_status scaled_features_new(struct scaled_features **out)
+{
+    consm_status st = ZNEW(*out, 1);
+    if (st == CONSM_OK)
+        pthread_mutex_init(&(*out)->lock, NULL);
+    return st;
+}
+
+void scaled_features_free(struct scaled_features *f)
+{
+    if (!f)
+        return;
+    pthread_mutex_destroy(&f->lock);
+    csr_free(f->sparse);
+    mem_free(f->dense);
+    mem_free(f);
+}
+
+static const void *features_of(const struct problem *problem)
+{
+    return problem->sparse ? (const void *)problem->sparse : problem->dense;
+}
+
+static consm_status scale_once(struct scaled_features *f, const struct problem *problem)
+{
+    consm_status st = CONSM_OK;
+    f->of = features_of(problem);
+    if (problem->sparse) {
+        TRY(csr_row_normalize(&f->sparse, problem->sparse));
+        TRY(csr_transpose(f->sparse));
+        return CONSM_OK;
+    }
+    TRY(NEW(f->dense, problem->nodes * problem->features));
+    normalize_rows(f->dense, problem, 0, problem->nodes);
+done:
+    if (st < 0) {
+        csr_free(f->sparse);
+        f->sparse = NULL;
+        f->of = NULL;
+    }
+    return st;
+}
+
+/* Takes the scaled rows of the problem, if they are those of its features. */
+static consm_status share_scaled(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct scaled_features *f = s->problem->scaled;
+    if (!f || s->problem->graph->partition || s->options.eval_only)
+        return CONSM_OK;
+    pthread_mutex_lock(&f->lock);
+    if (!f->of)
+        TRY(scale_once(f, s->problem));
+    s->shares_normalized = f->of == features_of(s->problem);
+    if (s->shares_normalized) {
+        s->sparse_normalized = f->sparse;
+        s->dense_normalized = f->dense;
+    }
+done:
+    pthread_mutex_unlock(&f->lock);
+    return st;
+}
+
+/* ---- of one session ------------------------------------------------------ */
 
 /* Allocates features that differ from the problem's, and finds the rows to fill: those that are
  * here. */
@@ -128,6 +203,10 @@ consm_status session_prepare_features(struct session *s)
                            s->options.model->name);
     if (way != FEATURES_ROW && !problem->graph->partition)
         return CONSM_OK;
+    if (way == FEATURES_ROW)
+        TRY(share_scaled(s));
+    if (s->shares_normalized)
+        return CONSM_OK;
     if (problem->sparse) {
         if (way != FEATURES_ROW)
             return CONSM_OK;
@@ -160,8 +239,11 @@ node session_features(struct session *s, struct program *p)
 
 void session_free_features(struct session *s)
 {
-    csr_free(s->sparse_normalized);
-    partition_room_free(s->normalized_partition, s->dense_normalized);
+    if (!s->shares_normalized) {
+        csr_free(s->sparse_normalized);
+        partition_room_free(s->normalized_partition, s->dense_normalized);
+    }
+    s->shares_normalized = false;
     mem_free(s->shift);
     mem_free(s->scale);
     s->sparse_normalized = NULL;

@@ -174,7 +174,8 @@ static consm_status start(struct session *s)
     s->learner.what = s->what;
     s->learner.unit = "epoch";
     s->learner.advice = "try a smaller learning rate";
-    TRY(learner_start(&s->learner, s->options.seed, !s->options.eval_only));
+    if (!s->options.eval_only) /* else all parameters are set next */
+        TRY(learner_start(&s->learner, s->options.seed, true));
     if (s->options.begin)
         TRY(s->options.begin(s->options.begin_ctx, s->learner.params));
 done:

@@ -19,7 +19,7 @@ struct ahead {
     int64_t promised; /* epochs that will be taken in any case */
     double seconds;   /* of one epoch in the last run; 0: unknown */
     bool stop;        /* the progress callback asked to stop */
-    bool opened;      /* courses were opened, or are impossible */
+    bool opened;      /* it is known whether courses are possible */
 };
 
 struct session {
@@ -28,8 +28,9 @@ struct session {
     struct backend *backend;
     const struct ranks *ranks; /* that train together, those of the backend */
 
-    struct csr *sparse_normalized; /* own copies of normalised features, or NULL */
+    struct csr *sparse_normalized; /* normalised features, or NULL */
     float *dense_normalized;
+    bool shares_normalized;                       /* they are the problem's */
     const struct partition *normalized_partition; /* of its rows; its problem may be gone first */
     float *shift, *scale;                         /* (f) of standardised columns, or NULL */
 
@@ -174,8 +175,8 @@ consm_status session_validate(double *score, struct session *s);
 void session_promise(struct session *s, int64_t epochs);
 bool session_ahead(const struct session *s);
 
-/* Its internals: opened by the first epoch, because a session that only takes steps has no use for
- * it; closed before its programs are freed. */
+/* Its internals: a lesson's course is opened by its first epoch, because a session that only takes
+ * steps has no use for it; closed before its programs are freed. */
 consm_status ahead_open(struct session *s);
 void ahead_close(struct session *s);
 bool ahead_possible(const struct session *s);

@@ -147,8 +147,10 @@ def table(record: Record, chosen: list[int], command: str) -> str:
              " * good the choice is. Do not edit. */"]
     for j in chosen:
         config = every[record.configs[j]]
-        settings = " ".join(f"{k}={v}" for k, v in config.items() if k != "method")
-        lines.append(f'CANDIDATE({str(config["method"]).upper()}, "{settings}")')
+        settings = [f"{k}={v}" for k, v in config.items() if k != "method"]
+        half = len(settings) if len(settings) < 9 else 6
+        text = '"\n    " '.join(" ".join(part) for part in (settings[:half], settings[half:]) if part)
+        lines.append(f'CANDIDATE({str(config["method"]).upper()}, "{text}")')
     return "\n".join(lines) + "\n"
 
 

@@ -112,16 +112,16 @@ done:
     return st;
 }
 
-/* Trains the winner's network on the committee's votes, or resumes that. */
+/* Trains the winner's network on the committee's votes, or resumes that; its programs are then in
+ * student->open. */
 static consm_status train_student(struct race *r, const int32_t *vote)
 {
     consm_status st = CONSM_OK;
-    struct problem problem;
-    struct voted voted = {0};
+    struct consm *own = r->s->own;
     struct session *session = NULL;
     struct trial *student = &r->of->student;
-    TRY(voted_problem(&problem, &voted, vote, r->s->problem));
-    TRY(race_new_trial(&session, r->s, &problem, student, r->s->backend));
+    TRY(voted_problem(&own->repeated, &own->voted, vote, r->s->problem));
+    TRY(race_new_trial(&session, r->s, &own->repeated, student, r->s->backend));
     st = race_train(r, student, session, race_length(&r->s->options.config));
     if (st == CONSM_ENUMERIC) { /* keep the winner */
         student->diverged = true;
@@ -132,10 +132,24 @@ static consm_status train_student(struct race *r, const int32_t *vote)
     student->val = session->learner.best;
     student->loss = session->learner.best_loss;
     TRY(snapshot_take(&student->at, &session->learner));
+    student->open = session;
+    session = NULL;
 done:
     session_free(session);
-    voted_free(&voted);
     return st;
+}
+
+/* The student takes the winner's place, with its programs: it is trained to the end. */
+static void crown_student(struct candidate_choice *of)
+{
+    struct trial *winner = &of->trial[0], *student = &of->student;
+    struct snapshot at = winner->at;
+    of->replaced = winner->val;
+    winner->at = student->at;
+    student->at = at;
+    session_free(winner->open);
+    winner->open = student->open;
+    student->open = NULL;
 }
 
 /* Trains a student and puts it in the winner's place if it may have it; the votes are kept for
@@ -162,17 +176,16 @@ static consm_status teach_student(struct race *r)
     TRY(train_student(r, vote));
     r->of->taught = !student->diverged && student_replaces(student->val, winner->val, &r->s->judge);
     if (r->of->taught) {
-        r->of->replaced = winner->val;
-        struct snapshot at = winner->at;
-        winner->at = student->at;
-        student->at = at;
-        session_free(winner->open); /* its programs learn other targets */
-        winner->open = NULL;
+        crown_student(r->of);
         r->of->vote = vote;
         r->of->votes = r->s->problem->nodes;
         vote = NULL;
     }
 done:
+    session_free(student->open);
+    student->open = NULL;
+    if (!r->of->taught)
+        voted_free(&((struct consm *)r->s->own)->voted);
     mem_free(vote);
     committee_free(&committee);
     return st;
@@ -308,10 +321,12 @@ consm_status consm_choose_backbone(struct session *s)
     if (!of->over) {
         opened = true;
         TRY(race_open(&race, s));
+        consm_early_begin(s);
         if (list)
             TRY(consm_train_trees(s));
         TRY(s->options.offer ? offer_best(&race) : halve(&race));
     }
+    consm_early_end(s);
     of->over = true;
     trial_free(&of->student);
     for (int64_t i = 0; i < of->entered; i++)
@@ -320,6 +335,7 @@ consm_status consm_choose_backbone(struct session *s)
         note_standing(s);
     TRY(race_choose(&s->options.config, of->trial[0].number, s->options.given));
 done:
+    consm_early_end(s);
     if (opened)
         race_close(&race);
     return st;

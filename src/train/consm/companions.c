@@ -67,13 +67,16 @@ static consm_status calibrate(struct company *all, int m, const struct session *
     const struct judge *j = &s->judge;
     struct predicted val = {all->logits[m], p->label,   p->role, SPLIT_VAL,
                             p->nodes,       p->classes, NULL};
-    all->temperature[m] = metrics_temperature(&val);
+    double *term = NULL;
+    TRY(NEW(term, p->nodes));
+    all->temperature[m] = metrics_temperature_by(&val, s->backend->host, term);
     TRY(NEW(all->probability[m], j->rows * p->classes));
     for (int64_t i = 0; i < j->rows; i++)
         metrics_softmax(all->probability[m] + i * p->classes,
                         all->logits[m] + (int64_t)j->node[i] * p->classes, all->temperature[m], 1,
                         p->classes);
 done:
+    mem_free(term);
     return st;
 }
 

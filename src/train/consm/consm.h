@@ -137,7 +137,7 @@ struct voted {
 
 /* Backends on which candidates train side by side (race.c), and a thread for each; none: they train
  * on the session's. */
-enum { CONSM_TRACKS = 4 };
+enum { CONSM_TRACKS = 8 };
 struct consm_tracks {
     int count;
     struct backend *backend[CONSM_TRACKS];
@@ -145,15 +145,25 @@ struct consm_tracks {
 };
 void consm_close_tracks(struct consm_tracks *t);
 
+/* What the exam of the matching module found. */
+struct consm_exam {
+    struct match_quality quality;
+    int64_t prune_by, held; /* held: nodes that the module did not learn from */
+};
+
+struct consm_early;
+
 /* The state of a ConSM session besides the common one. */
 struct consm {
     struct consm_place place;
     struct edges *edges;
-    int32_t *train;         /* the labelled nodes */
-    struct session *winner; /* the chosen backbone's trial, until the GNN takes it over */
-    struct problem
-        repeated; /* that of a student that repeats its warm-up, while it is the winner */
+    int32_t *train;             /* the labelled nodes */
+    struct session *winner;     /* the chosen backbone's trial, until the GNN takes it over */
+    struct problem repeated;    /* that of a student, while it trains or is the winner */
     struct consm_tracks tracks; /* until then */
+    struct consm_early *early;  /* work beside the race, during it */
+    struct consm_exam exam;     /* what it found */
+    bool examined;              /* it found something */
     struct train_student student;
     struct voted voted;    /* what it learned from, for networks trained from scratch later */
     struct session *trees; /* trees that predict in the session's place, or NULL */
@@ -265,16 +275,27 @@ consm_status consm_near_logits(const float **out, struct session *s);
 /* witness_data_only() with the neighbours' features and rows. */
 consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s);
 
-/* Fills place.quality and place.prune_by (exam.c). */
-consm_status consm_examine_matching(struct session *s);
+/* Examines the matching module (exam.c). data and config as consm_match_data() and the session have
+ * them. */
+consm_status consm_examine(struct consm_exam *out, const struct session *s,
+                           const struct match_data *data, const struct config *config,
+                           struct backend *backend);
+
+/* ---- early.c: beside the race of candidates, on a card ---- */
+
+/* Starts the exam and consm_open_witnesses() in a thread, if that is possible; waits for it and
+ * notes what it found. Meanwhile the session's data and configuration must not change. */
+void consm_early_begin(struct session *s);
+void consm_early_end(struct session *s);
 
 /* ---- taught.c: whose labels training was told ---- */
 
 /* Fills own->taught: from the roles, or in an evaluation from the model file. */
 consm_status consm_open_taught(struct session *s);
 
-/* Allocates the witnesses and computes those that depend only on the data. */
-consm_status consm_open_witnesses(struct session *s);
+/* Allocates the witnesses and computes those that depend only on the data, unless that is done. */
+consm_status consm_open_witnesses(struct session *s, struct team *team);
+void consm_close_witnesses(struct consm *own);
 
 /* Scores the pairs of t->edges as if they were edges; its arrays are allocated. */
 struct edge_trust;

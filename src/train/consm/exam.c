@@ -5,7 +5,6 @@
 #include "base/order.h"
 #include "train/consm/consm.h"
 
-#include "base/log.h"
 #include "base/rng.h"
 #include "graph/partition.h"
 #include "stats/stats.h"
@@ -29,7 +28,10 @@ struct questions {
 };
 
 struct exam {
-    struct session *s;
+    const struct session *s;
+    const struct match_data *data;
+    const struct config *config;
+    struct backend *backend;
     int32_t *learned, *held; /* nodes, both grouped by class */
     int64_t learned_count, held_count;
     struct questions learned_pairs, held_pairs, known_edges;
@@ -216,14 +218,13 @@ done:
     return st;
 }
 
-static consm_status exam_new(struct exam *x, struct session *s)
+static consm_status exam_new(struct exam *x)
 {
     consm_status st = CONSM_OK;
     struct rng r;
-    *x = (struct exam){.s = s};
-    rng_init(&r, s->options.seed, 0x6578616du);
+    rng_init(&r, x->s->options.seed, 0x6578616du);
     TRY(hold_out(x, &r));
-    if (s->problem->graph->partition) /* each rank has a range */
+    if (x->s->problem->graph->partition) /* each rank has a range */
         qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, order_int32);
     TRY(ask_about(&x->learned_pairs, x, x->learned, x->learned_count, x->learned, x->learned_count,
                   &r));
@@ -248,14 +249,14 @@ done:
 static consm_status examine(struct match_quality *out, struct exam *x, enum config_prune_by by)
 {
     consm_status st = CONSM_OK;
-    struct session *s = x->s;
+    const struct session *s = x->s;
     struct matcher *m = NULL;
-    struct match_data data = consm_match_data(s);
-    struct config config = s->options.config;
+    struct match_data data = *x->data;
+    struct config config = *x->config;
     config.prune_by = by;
     data.train = x->learned;
     data.labelled = x->learned_count;
-    TRY(matcher_new(&m, &data, &config, s->options.seed, s->backend));
+    TRY(matcher_new(&m, &data, &config, s->options.seed, x->backend));
     TRY(matcher_prune(m, consm_kept_share(s, by, 1), NULL));
     TRY(matcher_train(m, config.match_steps, NULL));
     TRY(matcher_pool(m, x->asked, x->asked_count));
@@ -286,17 +287,18 @@ static bool at_chance(const struct match_quality *quality, int64_t held)
     return held > 0 && quality->held_auc < 0.5 + 2 / sqrt(12 * (double)held);
 }
 
-consm_status consm_examine_matching(struct session *s)
+consm_status consm_examine(struct consm_exam *out, const struct session *s,
+                           const struct match_data *data, const struct config *config,
+                           struct backend *backend)
 {
     static const enum config_prune_by choices[] = {PRUNE_BY_NONE, PRUNE_BY_REFERENCES,
                                                    PRUNE_BY_EGO};
     consm_status st = CONSM_OK;
-    struct consm_place *at = &((struct consm *)s->own)->place;
-    enum config_prune_by given = s->options.config.prune_by;
-    struct exam x = {0};
+    enum config_prune_by given = config->prune_by;
+    struct exam x = {.s = s, .data = data, .config = config, .backend = backend};
     int count = given == PRUNE_BY_AUTO ? 3 : 1;
     double best = -1;
-    TRY(exam_new(&x, s));
+    TRY(exam_new(&x));
     for (int i = 0; i < count; i++) {
         struct match_quality quality;
         enum config_prune_by by = count > 1 ? choices[i] : given;
@@ -304,16 +306,10 @@ consm_status consm_examine_matching(struct session *s)
         double mark = mark_of(&quality, &x.known_edges);
         if (mark > best) {
             best = mark;
-            at->quality = quality;
-            at->prune_by = by;
+            *out = (struct consm_exam){.quality = quality, .prune_by = by, .held = x.held_count};
         }
     }
-    at->quality.at_chance = at_chance(&at->quality, x.held_count);
-    if (at->quality.at_chance)
-        log_info("seed %llu: matching is no better than chance on held-out pairs (AUC %.3f on %lld "
-                 "held-out nodes): trust ignores it",
-                 (unsigned long long)s->options.seed, at->quality.held_auc,
-                 (long long)x.held_count);
+    out->quality.at_chance = at_chance(&out->quality, x.held_count);
 done:
     exam_free(&x);
     return st;

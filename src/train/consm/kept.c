@@ -257,7 +257,7 @@ consm_status consm_answer(struct session *s, const struct trust *trust, double s
     const struct config *c = &s->options.config;
     uint8_t *dropped = NULL;
     TRY(consm_final_coefficients(s));
-    TRY(consm_open_witnesses(s));
+    TRY(consm_open_witnesses(s, s->backend->host));
     TRY(ZNEW(dropped, own->edges->count + 1));
     s->problem = own->clean.whole;
     TRY(session_record_eval(s));

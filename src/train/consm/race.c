@@ -22,9 +22,9 @@ static size_t candidate_bytes(const struct problem *p)
     return ((size_t)p->nodes * NUMBERS + 4 * (size_t)p->graph->nnz) * sizeof(float);
 }
 
-/* On a card one for each of the host's threads; on the host one for every four threads, which a
- * candidate alone uses well. At most CONSM_TRACKS, and only so many that their values take half of
- * the card's free memory, or 2 GiB of the host's. */
+/* On a card one for each of the host's threads, which make the programs, at most CONSM_TRACKS; on
+ * the host one for every four threads, which a candidate alone uses well, at most four. Only so
+ * many that their values take half of the card's free memory, or 2 GiB of the host's. */
 static int count_tracks(const struct race *r)
 {
     const struct session *s = r->s;
@@ -32,11 +32,24 @@ static int count_tracks(const struct race *r)
     const size_t host_bytes = (size_t)2 << 30, room = r->room > 0 ? r->room / 2 : host_bytes;
     const size_t fit = room / candidate_bytes(s->problem);
     int64_t count = r->room > 0 ? team_size(b->host) : team_size(b->host) / 4;
+    int64_t most = r->room > 0 ? CONSM_TRACKS : 4;
     if (!b->kind->another || s->problem->graph->partition)
         return 1;
-    count = count > CONSM_TRACKS ? CONSM_TRACKS : count;
+    count = count > most ? most : count;
     count = count > r->of->count ? r->of->count : count;
     return (int)(fit < (size_t)count ? (int64_t)fit : count);
+}
+
+static void open_track(void *arg, struct worker who)
+{
+    struct race *r = arg;
+    struct consm_tracks *t = &((struct consm *)r->s->own)->tracks;
+    const struct backend *b = r->s->backend;
+    consm_status st = b->kind->another(&t->backend[who.id], b, team_size(b->host) / who.size);
+    pthread_mutex_lock(&r->lock);
+    if (st < 0)
+        first_failure_keep(&r->failure, st);
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* Opens the tracks of a session, or none: candidates then train on the session's backend. */
@@ -44,13 +57,13 @@ static consm_status open_tracks(struct race *r)
 {
     consm_status st = CONSM_OK;
     struct consm_tracks *t = &((struct consm *)r->s->own)->tracks;
-    struct backend *b = r->s->backend;
     int count = count_tracks(r);
     if (count < 2)
         return CONSM_OK;
-    for (; t->count < count; t->count++)
-        TRY(b->kind->another(&t->backend[t->count], b, team_size(b->host) / count));
     TRY(team_new(&t->team, count));
+    t->count = count;
+    team_run(t->team, open_track, r);
+    TRY(first_failure_report(&r->failure));
 done:
     return st;
 }
@@ -288,24 +301,39 @@ done:
 
 /* ---- all of them --------------------------------------------------------- */
 
+/* Whether those that wait for a track would wait there longer than programs take to make. */
+static bool long_wait(const struct race *r, const struct backend *theirs, int rung)
+{
+    int64_t until = race_updates(&r->s->options.config, rung);
+    double seconds = 0;
+    for (int64_t i = 0; i < r->of->count; i++) {
+        const struct trial *t = &r->of->trial[i];
+        if (!r->taken[i] && !r->ended[i] && t->open && t->open->backend == theirs)
+            seconds += t->course.pace.update * (double)(until - t->course.done);
+    }
+    return r->makings > 0 && seconds > r->making / (double)r->makings;
+}
+
 /* What a candidate that waits costs a track: nothing if its programs are there, else that they
- * must be made; -1: it does not wait. */
-static int cost_of(const struct race *r, int64_t i, const struct backend *mine)
+ * must be made; -1: it does not wait, or better where it is. */
+static int cost_of(const struct race *r, int64_t i, const struct backend *mine, int rung)
 {
     const struct trial *t = &r->of->trial[i];
     if (r->taken[i] || r->ended[i])
         return -1;
-    return !t->open ? 1 : t->open->backend == mine ? 0 : 2;
+    if (!t->open || t->open->backend == mine)
+        return t->open ? 0 : 1;
+    return long_wait(r, t->open->backend, rung) ? 2 : -1;
 }
 
 /* The candidate that a track trains next, -1: none. Programs on another track cannot be used here:
  * they are left there and made again. */
-static int64_t next_for(struct race *r, const struct backend *mine)
+static int64_t next_for(struct race *r, const struct backend *mine, int rung)
 {
     int64_t found = -1;
     int least = 0;
     for (int64_t i = 0; i < r->of->count; i++) {
-        int cost = cost_of(r, i, mine);
+        int cost = cost_of(r, i, mine, rung);
         if (cost >= 0 && (found < 0 || cost < least)) {
             found = i;
             least = cost;
@@ -322,6 +350,19 @@ static int64_t next_for(struct race *r, const struct backend *mine)
     return found;
 }
 
+/* Makes a candidate's programs, and notes how long that takes. */
+static consm_status make_trial(struct session **out, struct race *r, const struct trial *t,
+                               struct backend *mine)
+{
+    double since = clock_seconds();
+    consm_status st = race_new_trial(out, r->s, r->s->problem, t, mine);
+    pthread_mutex_lock(&r->lock);
+    r->making += clock_seconds() - since;
+    r->makings++;
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
 /* Trains the next candidate of a track. */
 static consm_status climb_next(bool *more, struct race *r, struct backend *mine, int rung)
 {
@@ -329,7 +370,7 @@ static consm_status climb_next(bool *more, struct race *r, struct backend *mine,
     struct session *trial = NULL;
     struct trial *t = NULL;
     pthread_mutex_lock(&r->lock);
-    int64_t i = r->stop || r->failure.code < 0 ? -1 : next_for(r, mine);
+    int64_t i = r->stop || r->failure.code < 0 ? -1 : next_for(r, mine, rung);
     if (i >= 0) {
         t = &r->of->trial[i];
         trial = t->open;
@@ -340,7 +381,7 @@ static consm_status climb_next(bool *more, struct race *r, struct backend *mine,
     if (!t)
         return CONSM_OK;
     if (!trial)
-        TRY(race_new_trial(&trial, r->s, r->s->problem, t, mine));
+        TRY(make_trial(&trial, r, t, mine));
     TRY(climb(r, t, &trial, rung));
     pthread_mutex_lock(&r->lock);
     r->ended[i] = true;

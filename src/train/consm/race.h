@@ -58,6 +58,8 @@ struct race {
     bool ended[TRAIN_MOST_CANDIDATES];
     struct session *left[TRAIN_MOST_CANDIDATES]; /* programs of candidates that changed tracks */
     int64_t leavers;
+    double making; /* seconds in which programs were made */
+    int64_t makings;
     bool stop;                    /* the progress callback asked for it */
     struct first_failure failure; /* of the first track that failed */
 };

@@ -3,6 +3,7 @@
 #include "train/consm/race.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "train/edge_trust.h"
 #include "train/propagation.h"
 #include <math.h>
@@ -39,17 +40,7 @@ static void consm_close(struct session *s)
         mem_free(own->slope);
     consm_close_parts(s);
     mem_free(own->order);
-    mem_free(own->witness);
-    mem_free(own->taught);
-    trust_sample_free(own->sample);
-    edges_free(own->pairs);
-    mem_free(own->pair_w);
-    mem_free(own->pair_witness);
-    mem_free(own->judged_logits);
-    mem_free(own->judged_label);
-    mem_free(own->judged_role);
-    mem_free(own->judged_term);
-    mem_free(own->chance);
+    consm_close_witnesses(own);
     mem_free(own->plain_value);
     mem_free(own->best_value);
     mem_free(own->best_match);
@@ -323,6 +314,25 @@ done:
     return st;
 }
 
+/* Examines the matching module, unless that happened beside the race. */
+static consm_status examine(struct session *s, struct consm_place *at)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct match_data data = consm_match_data(s);
+    if (!own->examined)
+        TRY(consm_examine(&own->exam, s, &data, &s->options.config, s->backend));
+    at->quality = own->exam.quality;
+    at->prune_by = own->exam.prune_by;
+    if (at->quality.at_chance)
+        log_info("seed %llu: matching is no better than chance on held-out pairs (AUC %.3f on %lld "
+                 "held-out nodes): trust ignores it",
+                 (unsigned long long)s->options.seed, at->quality.held_auc,
+                 (long long)own->exam.held);
+done:
+    return st;
+}
+
 /* What is chosen or started once, before the first update. */
 static consm_status begin(struct session *s, struct consm_place *at, struct progress *progress)
 {
@@ -337,7 +347,7 @@ static consm_status begin(struct session *s, struct consm_place *at, struct prog
     if (c->prune_by == PRUNE_BY_AUTO)
         at->prune_by = PRUNE_BY_NONE;
     if (((struct consm *)s->own)->matcher && !session_late(s))
-        TRY(consm_examine_matching(s));
+        TRY(examine(s, at));
     ((struct consm *)s->own)->outlook.examined = true;
     if (taken) { /* the warm-up is over */
         progress->epoch = at->updates;
@@ -392,7 +402,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     if (edges_all(own->edges) > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
-        TRY(consm_open_witnesses(s));
+        TRY(consm_open_witnesses(s, s->backend->host));
     TRY(consm_reserve_arms(s));
     own->outlook.examined = at->begun;
     if (!at->begun)
