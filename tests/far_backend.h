@@ -285,7 +285,8 @@ static inline struct far *far_open_over(const char *near, int threads)
     struct far *far;
     OK(ZNEW(far, 1));
     OK(backend_open(&far->near, near, threads));
-    kind.composes = far->near->kind->composes; /* the same plan gives the same bits */
+    if (kind.composes != far->near->kind->composes) /* tracks open side by side */
+        kind.composes = far->near->kind->composes;  /* the same plan gives the same bits */
     far->base.kind = &kind;
     far->base.device = kind.name;
     far->base.host = far->near->host;

@@ -18,10 +18,12 @@ static struct far *card_like_open(int threads)
 {
     static struct backend_kind kind;
     struct far *far = far_open_over("reference", threads);
-    kind = *far->base.kind;
-    kind.separate = 1 << 24;
-    kind.room = card_like_room;
-    kind.another = card_like_another;
+    if (!kind.another) { /* the first one; others are opened by tracks, side by side */
+        kind = *far->base.kind;
+        kind.separate = 1 << 24;
+        kind.room = card_like_room;
+        kind.another = card_like_another;
+    }
     far->base.kind = &kind;
     return far;
 }

@@ -66,7 +66,7 @@ struct backend_kind {
     /* Free bytes where its blocks are; NULL: it uses the host's memory. */
     size_t (*room)(struct backend *b);
     /* Opens the same device once more, with that many of the host's threads, for another thread of
-     * the caller; NULL: impossible. */
+     * the caller; NULL: impossible. Several threads may call it at once. */
     consm_status (*another)(struct backend **out, const struct backend *b, int threads);
     /* download of a value's rows: if ranks divide them, only this rank's rows and row (count;
      * ascending, the same on all ranks). NULL: no rank divides values. */
