@@ -15,10 +15,10 @@
 struct far {
     struct backend base;
     struct backend *near;
-    enum op refused;       /* OP_COUNT: none */
-    consm_status failure;  /* of the next run, then none */
-    int64_t uploads, runs; /* of memory; of programs */
-    int64_t sent;          /* leaves */
+    enum op refused;                  /* OP_COUNT: none */
+    consm_status failure;             /* of the next run, then none */
+    int64_t uploads, downloads, runs; /* of memory, twice; of programs */
+    int64_t sent;                     /* leaves */
 };
 
 struct far_memory {
@@ -79,6 +79,7 @@ static inline consm_status far_download(struct backend *b, void *to, const struc
                                         size_t at, size_t bytes)
 {
     struct far *far = (struct far *)b;
+    far->downloads++;
     return far->near->kind->download(far->near, to, ((const struct far_memory *)from)->near, at,
                                      bytes);
 }

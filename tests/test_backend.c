@@ -95,6 +95,7 @@ static void blocks_move_only_what_is_new(void **state)
     assert_true(((const float *)seen)[3] == 0);
     OK(block_send(&block));
     assert_int_equal(far->uploads, 0);
+    assert_int_equal(far->downloads, 0); /* new memory is zero on both sides */
     OK(block_write(&mine, &block));
     ((float *)mine)[3] = 5;
     OK(block_send(&block));
@@ -113,8 +114,32 @@ static void blocks_move_only_what_is_new(void **state)
     block_ran(&block);
     OK(block_read(&seen, &block));
     assert_true(((const float *)seen)[3] == 9);
+    assert_int_equal(far->downloads, 2);
+    block_ran(&block);
+    OK(block_overwrite(&mine, &block)); /* nothing is fetched that is overwritten */
+    memset(mine, 0, 4 * sizeof(float));
+    OK(block_send(&block));
+    assert_int_equal(far->downloads, 2);
+    OK(far->base.kind->download(&far->base, nine, block.memory, 0, sizeof nine));
+    assert_true(nine[3] == 0);
     block_free(&block);
     block_free(&other);
+    backend_close(&far->base);
+}
+
+/* What is put into new memory is there when it is read. */
+static void blocks_show_what_was_put(void **state)
+{
+    (void)state;
+    struct far *far = far_open(1);
+    struct block block;
+    const void *seen;
+    const float two = 2;
+    OK(block_new(&block, &far->base, 4 * sizeof(float)));
+    OK(block_put(&block, sizeof two, &two, sizeof two));
+    OK(block_read(&seen, &block));
+    assert_true(((const float *)seen)[0] == 0 && ((const float *)seen)[1] == 2);
+    block_free(&block);
     backend_close(&far->base);
 }
 
@@ -548,6 +573,7 @@ int main(void)
         cmocka_unit_test(every_backend_has_memory),
         cmocka_unit_test(devices_have_names),
         cmocka_unit_test(blocks_move_only_what_is_new),
+        cmocka_unit_test(blocks_show_what_was_put),
         cmocka_unit_test(what_changed_is_sent_and_nothing_else),
         cmocka_unit_test(a_failing_run_is_reported),
         cmocka_unit_test(what_a_backend_lacks_is_not_fused),

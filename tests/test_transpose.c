@@ -1,9 +1,11 @@
 /* Which matrices are their own transpose, and what is kept of the others. */
 #include "check.h"
 
-#include "graph/csr.h"
+#include "base/rng.h"
+#include "graph/edges.h"
+#include "graph/views.h"
 
-enum { SIDE = 3 };
+enum { SIDE = 3, NODES = 40, EDGES = 150 };
 
 static struct csr *matrix(const float *dense, int64_t cols)
 {
@@ -61,11 +63,89 @@ static void a_symmetric_matrix_is_its_own(void **state)
     csr_free(a);
 }
 
+static void same_matrix(const struct csr *a, const struct csr *b)
+{
+    assert_int_equal(a->nnz, b->nnz);
+    assert_memory_equal(a->start, b->start, (size_t)(a->rows + 1) * sizeof *a->start);
+    assert_memory_equal(a->col, b->col, (size_t)a->nnz * sizeof *a->col);
+    assert_int_equal(a->val == NULL, b->val == NULL);
+    if (a->val)
+        assert_memory_equal(a->val, b->val, (size_t)a->nnz * sizeof *a->val);
+}
+
+/* Every view of a graph that is known to be symmetric is what a walk over its entries finds. */
+static void same_views(struct csr *graph)
+{
+    assert_true(graph->symmetric);
+    for (enum view kind = 0; kind < VIEW_COUNT; kind++) {
+        struct views *known, *unknown;
+        struct csr plain = *graph;
+        plain.symmetric = false;
+        OK(views_new(&known, graph));
+        OK(views_new(&unknown, &plain));
+        const struct csr *a = views_get(known, kind), *b = views_get(unknown, kind);
+        same_matrix(a, b);
+        assert_int_equal(a->t == a, b->t == b);
+        same_matrix(a->t, b->t);
+        views_free(known);
+        views_free(unknown);
+    }
+}
+
+/* A graph without some of its edges equals one that was made from the others. */
+static void fewer_edges(bool weighted)
+{
+    struct rng r;
+    struct csr *graph, *less, *anew;
+    struct edges *edges;
+    int32_t from[EDGES], to[EDGES];
+    float weight[EDGES];
+    uint8_t dropped[EDGES];
+    int64_t left = 0;
+    rng_init(&r, 7, weighted);
+    for (int i = 0; i < EDGES; i++) {
+        from[i] = (int32_t)rng_below(&r, NODES);
+        to[i] = (int32_t)rng_below(&r, NODES);
+        weight[i] = (float)rng_uniform(&r);
+    }
+    OK(csr_from_edges(&graph, NODES, NODES, EDGES, from, to, weighted ? weight : NULL,
+                      CSR_UNDIRECTED | CSR_DROP_LOOPS, NULL));
+    OK(edges_new(&edges, graph));
+    for (int64_t k = 0; k < edges->count; k++) {
+        dropped[k] = rng_below(&r, 3) == 0;
+        if (dropped[k])
+            continue;
+        from[left] = edges->left[k];
+        to[left] = edges->right[k];
+        weight[left++] = weighted ? graph->val[edges->entry[k]] : 1;
+    }
+    assert_true(left > 0 && left < edges->count);
+    OK(edges_changed(&less, graph, edges, dropped, 0, NULL, NULL, 1));
+    OK(csr_from_edges(&anew, NODES, NODES, left, from, to, weighted ? weight : NULL, CSR_UNDIRECTED,
+                      NULL));
+    same_matrix(less, anew);
+    assert_true(less->serial != anew->serial && less->serial > 0);
+    same_views(graph);
+    same_views(less);
+    edges_free(edges);
+    csr_free(graph);
+    csr_free(less);
+    csr_free(anew);
+}
+
+static void known_symmetry_is_the_found_one(void **state)
+{
+    (void)state;
+    fewer_edges(false);
+    fewer_edges(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_matrices_get_one),
         cmocka_unit_test(a_symmetric_matrix_is_its_own),
+        cmocka_unit_test(known_symmetry_is_the_found_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
