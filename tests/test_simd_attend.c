@@ -3,7 +3,7 @@
  * however rows and columns are divided. */
 #include "simd_check.h"
 
-enum { ROWS = 21, COLS = 700 };
+enum { ROWS = 21, COLS = 700, MOST_HEADS = 16 };
 
 /* A row of every column, empty rows, short ones; and the transpose. */
 struct pattern {
@@ -139,14 +139,17 @@ static void check_rows(struct scene *s)
 static void check_columns(const struct scene *s)
 {
     int64_t heads = s->t.heads, dim = s->t.dim, width = heads * dim;
+    double total[ROWS * MOST_HEADS], slopes;
+    for (int64_t i = 0; i < ROWS * heads; i++)
+        total[i] = row_total(s, i / heads, i % heads, &slopes);
     for (int64_t j = 0; j < COLS; j++)
         for (int64_t h = 0; h < heads; h++) {
-            double right = 0, slope, slopes;
+            double right = 0, slope;
             for (int64_t c = h * dim; c < (h + 1) * dim; c++) {
                 double sum = 0;
                 for (int64_t q = s->p.t_start[j]; q < s->p.t_start[j + 1]; q++) {
                     int64_t k = s->p.t_entry[q], i = s->p.t_col[q];
-                    double w = power_of(s, i, k, h, &slope) / row_total(s, i, h, &slopes);
+                    double w = power_of(s, i, k, h, &slope) / total[i * heads + h];
                     sum += w * s->keep[k * heads + h] * s->g[i * width + c];
                     right += slope * w *
                              (s->keep[k * heads + h] * (double)s->g[i * width + c] *
@@ -195,8 +198,6 @@ static void test_softmax(void **state)
     FOR_ALL_SETS(v)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         check_attention(v, &r, shapes[i][0], shapes[i][1], false, 0.5f);
-        if (UNDER_ASAN && shapes[i][0] * shapes[i][1] > 16)
-            continue; /* wide ones take half a minute */
         check_attention(v, &r, shapes[i][0], shapes[i][1], false, 0);
         check_attention(v, &r, shapes[i][0], shapes[i][1], false, 0.3f);
     }
