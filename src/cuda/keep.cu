@@ -74,16 +74,26 @@ __device__ static double places(const struct judging &j, int64_t k)
     return block_sum(sum);
 }
 
+/* The mean over classes. A warp takes a class at a time: what places_kernel added are halves of
+ * whole numbers, so their order does not matter. */
 __device__ static double mean_auc(const struct judging &j)
 {
+    __shared__ double area[KEEP_MOST_CLASSES]; /* -1: not defined */
+    const int lane = threadIdx.x % WARP;
     double sum = 0, classes = 0;
+    for (int64_t k = threadIdx.x / WARP; k < j.ranking.classes; k += WARPS) {
+        const double are = (double)__ldcg(&j.count[k]), others = (double)j.rows - are;
+        double won = 0;
+        for (unsigned b = lane; b < j.ranking.blocks; b += WARP)
+            won += j.ranking.part[k * RANK_BLOCKS + b];
+        won = lanes_sum(won, 1, WARP);
+        if (lane == 0)
+            area[k] = are > 0 && others > 0 ? won / (are * others) : -1;
+    }
+    __syncthreads();
     for (int64_t k = 0; k < j.ranking.classes; k++) {
-        const double won = places(j, k), are = (double)__ldcg(&j.count[k]),
-                     others = (double)j.rows - are;
-        if (are > 0 && others > 0) {
-            sum += won / (are * others);
-            classes++;
-        }
+        sum += area[k] < 0 ? 0 : area[k];
+        classes += area[k] >= 0;
     }
     return classes > 0 ? sum / classes : 0;
 }

@@ -48,30 +48,70 @@ __device__ static uint32_t bits_of(float score)
     return bits >> 31 ? bits : ~(bits | 0x80000000u);
 }
 
-/* Scores are log-odds, log(p / (1 - p)), as in src/stats/score.c. A thread takes a row: the sum of
- * all exp serves every class but the most likely one, whose own term would leave no digits. */
+/* log(p / (1 - p)) of any row, as in src/stats/odds.c */
+__device__ static float log_odds(const float *x, int64_t c, int64_t of)
+{
+    double top = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < c; i++)
+        top = i != of && (double)x[i] > top ? (double)x[i] : top;
+    for (int64_t i = 0; i < c; i++)
+        sum += i != of ? exp((double)x[i] - top) : 0;
+    return (float)((double)x[of] - top - log(sum));
+}
+
+/* The terms of a row. Those below 1 are added apart from those of the largest logits, which are 1:
+ * the sum without one of these has all its digits. */
+struct terms {
+    double top, below, ones, odd; /* odd: NaN if a logit is not finite */
+
+    __device__ double add(double x)
+    {
+        const double e = exp(x - top);
+        below += e < 1 ? e : 0;
+        ones += e < 1 ? 0 : 1;
+        odd += x - x;
+        return e;
+    }
+    __device__ bool plain() const
+    {
+        return odd == 0 && below + (ones - 1) > 0x1p-900;
+    }
+    __device__ float odds(double x, double e) const
+    {
+        return (float)(x - top - log(e < 1 ? below + ones - e : below + (ones - 1)));
+    }
+};
+
+/* A thread takes a row; all classes, or the one of average precision. exp is taken once for every
+ * class that registers hold. */
 static __global__ void __launch_bounds__(THREADS) scores_kernel(struct ranking r)
 {
     begin();
-    const int64_t stride = (int64_t)gridDim.x * THREADS;
+    const int KEPT = 16;
+    const int64_t stride = (int64_t)gridDim.x * THREADS, from = r.positive >= 0 ? r.positive : 0,
+                  to = r.positive >= 0 ? r.positive + 1 : r.c;
     for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x; k < r.rows; k += stride) {
         const float *x = r.x + r.row[k] * r.c;
-        int64_t first = 0;
-        double second = -INFINITY, all = 0, others = 0;
+        struct terms t = {(double)x[0], 0, 0, 0};
+        double term[KEPT];
         for (int64_t i = 1; i < r.c; i++)
-            first = x[i] > x[first] ? i : first;
-        const double top = (double)x[first];
-        for (int64_t i = 0; i < r.c; i++)
-            second = i != first && (double)x[i] > second ? (double)x[i] : second;
-        for (int64_t i = 0; i < r.c; i++) {
-            all += i != first ? exp((double)x[i] - top) : 1;
-            others += i != first ? exp((double)x[i] - second) : 0;
+            t.top = (double)x[i] > t.top ? (double)x[i] : t.top;
+#pragma unroll
+        for (int i = 0; i < KEPT; i++)
+            term[i] = i < r.c ? t.add((double)x[i]) : 0;
+        for (int64_t i = KEPT; i < r.c; i++)
+            t.add((double)x[i]);
+        if (!t.plain()) {
+            for (int64_t i = from; i < to; i++)
+                r.bits[i * r.rows + k] = bits_of(log_odds(x, r.c, i));
+            continue;
         }
-        for (int64_t i = 0; i < r.c; i++) {
-            const double own = (double)x[i] - top;
-            r.bits[i * r.rows + k] = bits_of(
-                (float)(i == first ? top - second - log(others) : own - log(all - exp(own))));
-        }
+#pragma unroll
+        for (int i = 0; i < KEPT; i++)
+            if (from <= i && i < to)
+                r.bits[i * r.rows + k] = bits_of(t.odds((double)x[i], term[i]));
+        for (int64_t i = from > KEPT ? from : KEPT; i < to; i++)
+            r.bits[i * r.rows + k] = bits_of(t.odds((double)x[i], exp((double)x[i] - t.top)));
     }
 }
 
