@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The CUDA plug-in on a machine without a card: it is compiled if nvcc is there, it exports one name, the
+# The CUDA plug-in on a machine without a card: it is compiled if nvcc is there, it exports two names, the
 # library itself does not depend on CUDA, and a missing part gives a one-line message.
 # scripts/test-cuda has the tests that need a card.
 # usage: BUILD_DIR=… check_cuda.sh PATH-TO-consm
@@ -40,7 +40,8 @@ done
 
 if [ -f "$build/libconsm_cuda.so" ]; then
     names=$(nm -D --defined-only "$build/libconsm_cuda.so" | awk '{print $3}' | grep -v '^_fini$\|^_init$')
-    [ "$names" = consm_plugin ] || fault "libconsm_cuda.so exports $names"
+    [ "$names" = "consm_plugin
+consm_plugin_wake" ] || fault "libconsm_cuda.so exports $names"
     [ "$code" -eq 0 ] || echo "SKIPPED: no NVIDIA card: the CUDA sources were compiled, nothing was run on a card"
     verdict
 fi
