@@ -533,9 +533,8 @@ static void features_are_matched_by_name(void **state)
 /* New nodes, new edges and no labels are accepted. */
 /* Standardised columns: the scale of a column does not matter, and a model keeps its training
  * scale. */
-static void standard_features_keep_their_measure(void **state)
+static void keeps_its_measure(const char *way)
 {
-    (void)state;
     struct toy plain, scaled;
     struct consm_dataset *d, *e;
     struct consm_options *o;
@@ -549,7 +548,7 @@ static void standard_features_keep_their_measure(void **state)
     OK(consm_dataset_from_arrays(&e, &scaled.arrays));
     OK(consm_options_new(&o, "gcn"));
     OK(consm_options_set(o, "epochs", "5"));
-    OK(consm_options_set(o, "normalize_features", "standard"));
+    OK(consm_options_set(o, "normalize_features", way));
     OK(consm_train(&m, d, o));
     OK(consm_train(&n, e, o));
     OK(consm_predict(&p, m, d, 1));
@@ -572,8 +571,48 @@ static void standard_features_keep_their_measure(void **state)
     consm_model_free(loaded);
     consm_dataset_free(d);
     consm_dataset_free(e);
+    consm_options_free(o);
+    scratch_remove("s.safetensors");
+}
+
+static void scaled_features_keep_their_measure(void **state)
+{
+    (void)state;
+    keeps_its_measure("standard");
+    keeps_its_measure("scale");
+}
+
+/* Sparse features are scaled, not standardised. The file holds the scale, so a part of the graph
+ * gives the same answers. */
+static void sparse_features_can_be_scaled(void **state)
+{
+    (void)state;
+    struct consm_dataset *d;
+    struct consm_options *o;
+    struct consm_model *m, *loaded;
+    struct consm_prediction *p, *q;
     OK(consm_dataset_open(&d, "csbm:nodes=60,classes=2,features=60,words=3", NULL));
+    OK(consm_options_new(&o, "grand"));
+    OK(consm_options_set(o, "epochs", "5"));
+    OK(consm_options_set(o, "normalize_features", "standard"));
     FAILS(consm_train(&m, d, o), CONSM_EINVAL, "would become dense; use scale or row");
+    OK(consm_options_set(o, "normalize_features", "scale"));
+    OK(consm_options_set(o, "feature_gate", "yes"));
+    OK(consm_train(&m, d, o));
+    OK(consm_model_save(m, scratch("s.safetensors")));
+    OK(consm_model_load(&loaded, scratch("s.safetensors")));
+    OK(consm_predict(&p, m, d, 1));
+    OK(consm_predict(&q, loaded, d, 1));
+    assert_same_prediction(p, q);
+    consm_prediction_free(q);
+    const int64_t nodes[] = {7, 31};
+    OK(consm_predict_nodes(&q, loaded, d, nodes, 2, 1));
+    for (int i = 0; i < 2; i++)
+        assert_near(q->confidence[i], p->confidence[nodes[i]], 1e-6);
+    consm_prediction_free(p);
+    consm_prediction_free(q);
+    consm_model_free(m);
+    consm_model_free(loaded);
     consm_dataset_free(d);
     consm_options_free(o);
     scratch_remove("s.safetensors");
@@ -857,7 +896,8 @@ int main(void)
         cmocka_unit_test(messages_travel),
         cmocka_unit_test(files_remember_everything),
         cmocka_unit_test(features_are_matched_by_name),
-        cmocka_unit_test(standard_features_keep_their_measure),
+        cmocka_unit_test(scaled_features_keep_their_measure),
+        cmocka_unit_test(sparse_features_can_be_scaled),
         cmocka_unit_test(unseen_nodes_are_welcome),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(unfitting_models_are_refused),

@@ -245,6 +245,7 @@ static void training_sends_what_it_changes(void **state)
     static const char *const ways[][2] = {
         {"gcn", "class_weights balanced normalize_features row"},
         {"gcn", "normalize_features standard patience 2"},
+        {"grand", "normalize_features scale feature_gate yes norm batch"},
         {"gcn", "ties loss epochs 40 patience 9"},
         {"gcn", "metric macro-f1"},
         {"gcn", "propagation ngm distance squared"},

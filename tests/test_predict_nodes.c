@@ -153,6 +153,7 @@ static void every_kind_of_answer(void **state)
     } tried[] = {
         {"gcn", "layers=3 norm=batch residual=yes normalize_features=standard"},
         {"gcn", "norm=layer normalize_features=row coverage=0.8"},
+        {"grand", "normalize_features=scale feature_gate=yes norm=batch"},
         {"gat", "layers=3 heads=4 hidden=16 coverage=0.9 coverage_by=class"},
         {"h2gcn", "layers=3"},
         {"fagcn", "self_loops=no"},

@@ -67,6 +67,7 @@ static void begins_where_the_model_ended(void **state)
 {
     static const char *const tried[][2] = {
         {"gcn", "epochs=25 hidden=7 normalize_features=standard"},
+        {"grand", "epochs=25 hidden=7 normalize_features=scale feature_gate=yes"},
         {"gat", "epochs=25 hidden=8 heads=2"},
         {"gcnii", "epochs=25 layers=3 hidden=6"}};
     struct consm_dataset *d = open_named(data_name);
