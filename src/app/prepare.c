@@ -62,7 +62,7 @@ static consm_status prepare_rest(struct prepared *out, const struct dataset *d)
     consm_status st = CONSM_OK;
     TRY(prepare_keys(&out->key, d));
     TRY(views_new(&out->views, out->graph));
-    TRY(scaled_features_new(&out->scaled));
+    TRY(normalized_rows_new(&out->row_normalized));
     if (d->sparse && !d->rows)
         TRY(csr_transpose(d->sparse));
     if (d->features == 0)
@@ -110,7 +110,7 @@ consm_status prepare(struct prepared *out, const struct dataset *d)
 void prepare_free(struct prepared *p)
 {
     views_free(p->views);
-    scaled_features_free(p->scaled);
+    normalized_rows_free(p->row_normalized);
     csr_free(p->graph);
     prepare_structural_free(p->structural, p);
     mem_free(p->measured);
@@ -155,7 +155,7 @@ struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
                             .label = d->label,
                             .role = role,
                             .views = p->views,
-                            .scaled = p->scaled,
+                            .row_normalized = p->row_normalized,
                             .key = p->key,
                             .shift = shift,
                             .scale = scale};

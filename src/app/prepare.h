@@ -19,7 +19,7 @@ struct prepared {
     struct edge_facts facts;
     uint64_t *key; /* (n) of the nodes' ids */
     struct views *views;
-    struct scaled_features *scaled;
+    struct normalized_rows *row_normalized;
     float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */
     float *measured;   /* (2, STRUCTURAL_FEATURES) its shift and scale, of a graph in parts */
 };

@@ -23,16 +23,16 @@ static void normalize_rows(float *out, const struct problem *problem, int64_t lo
     }
 }
 
-/* ---- scaled rows that sessions share ------------------------------------- */
+/* ---- normalised rows that sessions share --------------------------------- */
 
-struct scaled_features {
+struct normalized_rows {
     pthread_mutex_t lock;
     const void *of; /* the features that they were made from; NULL: not yet */
     struct csr *sparse;
     float *dense;
 };
 
-consm_status scaled_features_new(struct scaled_features **out)
+consm_status normalized_rows_new(struct normalized_rows **out)
 {
     consm_status st = ZNEW(*out, 1);
     if (st == CONSM_OK)
@@ -40,7 +40,7 @@ consm_status scaled_features_new(struct scaled_features **out)
     return st;
 }
 
-void scaled_features_free(struct scaled_features *f)
+void normalized_rows_free(struct normalized_rows *f)
 {
     if (!f)
         return;
@@ -55,7 +55,7 @@ static const void *features_of(const struct problem *problem)
     return problem->sparse ? (const void *)problem->sparse : problem->dense;
 }
 
-static consm_status scale_once(struct scaled_features *f, const struct problem *problem)
+static consm_status normalize_once(struct normalized_rows *f, const struct problem *problem)
 {
     consm_status st = CONSM_OK;
     f->of = features_of(problem);
@@ -75,16 +75,16 @@ done:
     return st;
 }
 
-/* Takes the scaled rows of the problem, if they are those of its features. */
-static consm_status share_scaled(struct session *s)
+/* Takes the normalised rows of the problem, if they are those of its features. */
+static consm_status share_rows(struct session *s)
 {
     consm_status st = CONSM_OK;
-    struct scaled_features *f = s->problem->scaled;
+    struct normalized_rows *f = s->problem->row_normalized;
     if (!f || s->problem->graph->partition || s->options.eval_only)
         return CONSM_OK;
     pthread_mutex_lock(&f->lock);
     if (!f->of)
-        TRY(scale_once(f, s->problem));
+        TRY(normalize_once(f, s->problem));
     s->shares_normalized = f->of == features_of(s->problem);
     if (s->shares_normalized) {
         s->sparse_normalized = f->sparse;
@@ -204,7 +204,7 @@ consm_status session_prepare_features(struct session *s)
     if (way != FEATURES_ROW && !problem->graph->partition)
         return CONSM_OK;
     if (way == FEATURES_ROW)
-        TRY(share_scaled(s));
+        TRY(share_rows(s));
     if (s->shares_normalized)
         return CONSM_OK;
     if (problem->sparse) {

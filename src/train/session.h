@@ -32,7 +32,7 @@ struct session {
     float *dense_normalized;
     bool shares_normalized;                       /* they are the problem's */
     const struct partition *normalized_partition; /* of its rows; its problem may be gone first */
-    float *shift, *scale;                         /* (f) of standardised columns, or NULL */
+    float *shift, *scale; /* (f) of standardised or scaled columns, or NULL */
 
     struct learner learner;
     char what[64];       /* the model's loss, for messages */

@@ -9,9 +9,9 @@
 
 /* Features with rows scaled to sum 1, made by the first training that needs them and shared by all
  * that train on the same features (features.c). */
-struct scaled_features;
-consm_status scaled_features_new(struct scaled_features **out);
-void scaled_features_free(struct scaled_features *f); /* accepts NULL */
+struct normalized_rows;
+consm_status normalized_rows_new(struct normalized_rows **out);
+void normalized_rows_free(struct normalized_rows *f); /* accepts NULL */
 
 /* The data to learn from: a cleaned graph, features, labels, roles. Nothing is owned. */
 struct problem {
@@ -26,7 +26,8 @@ struct problem {
     const float *shift,
         *scale;          /* (f) standardisation of dense columns, if already known, or NULL */
     const uint64_t *key; /* (n) keys of node ids, or NULL: nodes have only numbers */
-    struct scaled_features *scaled; /* of sparse or dense; NULL: every session makes its own */
+    struct normalized_rows
+        *row_normalized; /* of sparse or dense; NULL: every session makes its own */
 };
 
 /* In a graph in parts: whether every process has the logits of node i (it has a role, or, if no
