@@ -217,6 +217,17 @@ fi
 "${mpi[@]}" -n 3 "$consm" predict "$work/listed0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted3.csv" > "$work/out" 2>&1 ||
     fault "predict list in parts: $(cat "$work/out")"
 cmp "$work/predicted0.csv" "$work/predicted3.csv" || fault "predict list in parts: other bits"
+# Columns that are mostly zero, divided by their deviations.
+mkdir "$work/scaled"
+cp "$work/plain/edges.csv" "$work/scaled"
+awk 'BEGIN { srand(3); printf "id,label"; for (k = 0; k < 24; k++) printf ",f%d", k; print ""
+             for (i = 0; i < 700; i++) { printf "%d,%s", i, substr("xyz", i % 3 + 1, 1); for (k = 0; k < 24; k++) printf ",%s", rand() < 0.1 + 0.1 * (k % 3 == i % 3) ? 0.5 + rand() : 0; print "" } }' > "$work/scaled/nodes.csv"
+words=(train "$work/scaled" --in-parts -m grand --normalize-features scale --feature-gate yes --epochs 4 --quiet --probabilities)
+"$consm" "${words[@]}" -o "$work/scaled0" > "$work/out" 2>&1 || fault "scaled words: $(cat "$work/out")"
+"${mpi[@]}" -n 3 "$consm" "${words[@]}" -o "$work/scaled3" > "$work/out" 2>&1 || fault "scaled words in parts: $(cat "$work/out")"
+for file in model.safetensors predictions.csv metrics.json; do
+    cmp "$work/scaled0/$file" "$work/scaled3/$file" || fault "scaled words in parts: another $file"
+done
 # Names that occur only in the edges, and no features.
 tail -n +2 "$work/plain/edges.csv" | sed 's/\([0-9]*\),\([0-9]*\),.*/n\1 n\2/' > "$work/names.txt"
 tail -n +2 "$work/plain/nodes.csv" | sed 's/\([0-9]*\),\([^,]*\),.*/n\1 \2/' | head -300 > "$work/names_labels.txt"

@@ -1,5 +1,6 @@
 /* Results of training: selection by validation only, what a run reads, and how it ends early.
  * test_train_threads.c tests what threads must not change. */
+#include "stats/columns.h"
 #include "training.h"
 
 #include <math.h>
@@ -254,6 +255,44 @@ static void consm_trains_every_backbone(void **state)
     scene_close(&scene);
 }
 
+/* Sparse columns are measured as exactly as dense ones: a constant column has no deviation, and one
+ * that is nearly constant has a small one. */
+static void sparse_columns_are_measured(void **state)
+{
+    (void)state;
+    enum { NODES = 260, FEATURES = 19 };
+    static float dense[NODES * FEATURES], shift[FEATURES], scale[FEATURES];
+    struct scene s;
+    struct session *session;
+    struct backend *backend;
+    const struct model_def *gcn;
+    struct csr *sparse;
+    OK(model_find(&gcn, "gcn"));
+    struct train_options o = options_for(gcn, 1);
+    o.config.normalize_features = FEATURES_SCALE;
+    for (int i = 0; i < NODES; i++) {
+        dense[i * FEATURES] = 1.1f;
+        dense[i * FEATURES + 1] = 1000 + (i % 2 ? 1e-4f : 0);
+        dense[i * FEATURES + 2] = i % 5 == 0 ? 1.7f : 0;
+        dense[i * FEATURES + 3] = i % 7 == 0 ? (float)i : 0;
+    }
+    OK(columns_measure(shift, scale, dense, NODES, FEATURES));
+    OK(csr_from_dense(&sparse, dense, NODES, FEATURES));
+    OK(csr_transpose(sparse));
+    scene_small(&s);
+    struct problem problem = s.problem;
+    problem.dense = NULL;
+    problem.sparse = sparse;
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&session, &problem, &o, backend));
+    for (int c = 0; c < FEATURES; c++)
+        assert_near(session->scale[c], scale[c], 1e-5 * (double)scale[c]);
+    session_free(session);
+    backend_close(backend);
+    csr_free(sparse);
+    scene_close(&s);
+}
+
 static void nothing_to_train_on(void **state)
 {
     (void)state;
@@ -280,6 +319,7 @@ int main(void)
         cmocka_unit_test(class_weights_balance),
         cmocka_unit_test(weights_count_where_it_is_said),
         cmocka_unit_test(consm_trains_every_backbone),
+        cmocka_unit_test(sparse_columns_are_measured),
         cmocka_unit_test(nothing_to_train_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

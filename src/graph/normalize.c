@@ -184,7 +184,7 @@ consm_status csr_scale_columns(struct csr **out, const struct csr *a, const floa
     consm_status st = CONSM_OK;
     *out = NULL;
     TRY(copy_with_loops(out, a, false));
-    for (int64_t k = 0; k < a->nnz; k++)
+    for (int64_t k = a->start[csr_low(a)]; k < a->start[csr_high(a)]; k++)
         (*out)->val[k] *= factor[a->col[k]];
 done:
     return st;

@@ -111,24 +111,41 @@ static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
     return s->dense_normalized ? CONSM_OK : CONSM_ENOMEM;
 }
 
+/* Makes the transpose of sparse features, which is divided like that of the problem's. */
+static consm_status turn(struct csr *x, const struct problem *problem)
+{
+    return problem->graph->partition ? partition_turn(x, problem->sparse->t->partition)
+                                     : csr_transpose(x);
+}
+
 /* The sums over the columns of a sparse matrix that columns_settle() reads. */
 static consm_status measure_sparse(float *shift, float *scale, const struct csr *x)
 {
     consm_status st = CONSM_OK;
     double *sum = NULL, *squares = NULL;
+    int64_t *filled = NULL;
     TRY(ZNEW(sum, x->cols));
     TRY(ZNEW(squares, x->cols));
+    TRY(ZNEW(filled, x->cols));
     for (int64_t k = 0; k < x->nnz; k++) {
         double value = x->val ? (double)x->val[k] : 1;
         sum[x->col[k]] += value;
-        squares[x->col[k]] += value * value;
+        filled[x->col[k]]++;
     }
-    for (int64_t c = 0; c < x->cols; c++)
-        squares[c] = fmax(0, squares[c] - sum[c] * sum[c] / (double)x->rows);
+    for (int64_t c = 0; c < x->cols; c++) { /* the zeros */
+        double mean = sum[c] / (double)x->rows;
+        squares[c] = (double)(x->rows - filled[c]) * mean * mean;
+    }
+    for (int64_t k = 0; k < x->nnz; k++) {
+        int32_t c = x->col[k];
+        double away = (x->val ? (double)x->val[k] : 1) - sum[c] / (double)x->rows;
+        squares[c] += away * away;
+    }
     columns_settle(shift, scale, sum, squares, x->cols, x->rows);
 done:
     mem_free(sum);
     mem_free(squares);
+    mem_free(filled);
     return st;
 }
 
@@ -173,8 +190,7 @@ static consm_status scale_columns(struct session *s)
     TRY(measure_columns(s));
     if (problem->sparse) {
         TRY(csr_scale_columns(&s->sparse_normalized, problem->sparse, s->scale));
-        TRY(csr_transpose(s->sparse_normalized));
-        return CONSM_OK;
+        return turn(s->sparse_normalized, problem);
     }
     TRY(make_room(s, &low, &high));
     for (int64_t r = low; r < high; r++)
@@ -211,9 +227,7 @@ consm_status session_prepare_features(struct session *s)
         if (way != FEATURES_ROW)
             return CONSM_OK;
         TRY(csr_row_normalize(&s->sparse_normalized, problem->sparse));
-        return problem->graph->partition
-                   ? partition_turn(s->sparse_normalized, problem->sparse->t->partition)
-                   : csr_transpose(s->sparse_normalized);
+        return turn(s->sparse_normalized, problem);
     }
     TRY(make_room(s, &low, &high));
     if (way == FEATURES_ROW)
