@@ -157,7 +157,7 @@ done:
     return st;
 }
 
-/* Puts all that a program needs on the card, so that lack of memory is reported before the first
+/* Puts all that a program needs on the card, so that lack of memory is reported before its first
  * step. */
 consm_status cuda_compile(struct backend *b, struct compiled **out, const struct planned *plan)
 {
@@ -318,6 +318,7 @@ consm_status cuda_run(struct compiled *c, const struct step *first, int64_t step
         else
             launch_all(c, false);
     }
+    CHECK(cudaGetLastError(), "launching a kernel");
     c->next = {first->seed, first->number + (uint64_t)steps};
 done:
     return st;

@@ -89,22 +89,24 @@ static consm_status matrix_send(struct card *card, struct card_matrix *m)
     const struct csr *a = m->theirs, *t = a->t;
     bool changed_place = false, *moved = &changed_place;
     struct csr *before = m->mirror.t;
+    m->serial = 0; /* until all of it is there */
+    m->mirror.t = NULL;
     mirror_shape(&m->mirror, a);
     SEND(m->mirror.start, m->part[MATRIX_START], a->start, a->rows + 1);
     SEND(m->mirror.col, m->part[MATRIX_COL], a->col, a->nnz);
     SEND(m->mirror.val, m->part[MATRIX_VAL], a->val, a->nnz);
     SEND(m->mirror.t_entry, m->part[MATRIX_ENTRY], a->t_entry, a->nnz);
-    m->mirror.t = t == a ? &m->mirror : t ? &m->transpose : NULL;
     if (t && t != a) {
         mirror_shape(&m->transpose, t);
         SEND(m->transpose.start, m->part[T_START], t->start, t->rows + 1);
         SEND(m->transpose.col, m->part[T_COL], t->col, t->nnz);
         SEND(m->transpose.val, m->part[T_VAL], t->val, t->nnz);
     }
+    m->mirror.t = t == a ? &m->mirror : t ? &m->transpose : NULL;
     m->serial = a->serial;
     m->version = a->version;
-    m->generation += changed_place || m->mirror.t != before;
 done:
+    m->generation += changed_place || m->mirror.t != before;
     return st;
 }
 
