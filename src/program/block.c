@@ -64,10 +64,12 @@ consm_status block_write(void **out, struct block *b)
 
 consm_status block_overwrite(void **out, struct block *b)
 {
-    consm_status st = find(out, b);
+    consm_status st = CONSM_OK;
+    TRY(find(out, b));
     b->backend_newer = false;
-    b->host_newer = st == CONSM_OK && !b->memory->host;
+    b->host_newer = !b->memory->host;
     b->version++;
+done:
     return st;
 }
 
