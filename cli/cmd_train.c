@@ -263,9 +263,9 @@ static int finish(struct training *t, consm_status st)
             t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
             "%s; continue with: consm train --config %.*s/checkpoint.yaml -o %s --resume",
             consm_errmsg(), shown_folder(t->output.folder), t->output.folder, t->output.folder);
-    /* After a failure of a card the last checkpoint remains, if there is one. */
-    if (st == CONSM_EIO && t->options && elsewhere(t->options) && t->output.checkpoint &&
-        file_kind(t->output.checkpoint) == FILE_REGULAR)
+    /* After a failure of a card, or if its memory is full, the last checkpoint remains. */
+    if ((st == CONSM_EIO || st == CONSM_ELIMIT) && t->options && elsewhere(t->options) &&
+        t->output.checkpoint && file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, EXIT_FAILED,
                          "%s; continue with: consm train --config %.*s/checkpoint.yaml -o %s "
                          "--resume --device cpu",
