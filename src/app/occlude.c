@@ -275,6 +275,7 @@ static void swap_column(struct setting *s, int64_t features, int64_t column, flo
             kept[k++] = value;
         }
     }
+    csr_touch(s->sparse);
     csr_drop_transpose(s->sparse); /* it may be of the values before */
 }
 
