@@ -394,7 +394,9 @@ static void check_metric(const struct problem *p, const float *logit, enum confi
         struct team *team;
         OK(team_new(&team, teams[t]));
         OK(judge_with_team(&j, team));
-        memset(j.scratch, t == 1 ? 255 : 0, 64); /* what is there does not matter */
+        struct score_room room;
+        memset(j.scratch, t == 1 ? 255 : 0, /* what is there does not matter */
+               score_room_lay(&room, NULL, judge_metric(&j), j.rows, j.classes, teams[t]));
         const double found = judge_score(&j, logit, false);
         assert_true(found == alone || (isnan(found) && isnan(alone)));
         team_free(team);
