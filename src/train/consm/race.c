@@ -22,17 +22,18 @@ static size_t candidate_bytes(const struct problem *p)
     return ((size_t)p->nodes * NUMBERS + 4 * (size_t)p->graph->nnz) * sizeof(float);
 }
 
-/* On a card one for each of the host's threads, which make the programs, at most CONSM_TRACKS; on
- * the host one for every four threads, which a candidate alone uses well, at most four. Only so
- * many that their values take half of the card's free memory, or 2 GiB of the host's. */
+/* On a card one for each of the host's threads, which make the programs, at most CONSM_TRACKS. On
+ * the host one for every two threads, but two for two or three, and at most four: two candidates on
+ * a thread each end sooner than one after the other on both. Only so many that their values take
+ * half of the card's free memory, or 2 GiB of the host's. */
 static int count_tracks(const struct race *r)
 {
     const struct session *s = r->s;
     const struct backend *b = s->backend;
     const size_t host_bytes = (size_t)2 << 30, room = r->room > 0 ? r->room / 2 : host_bytes;
     const size_t fit = room / candidate_bytes(s->problem);
-    int64_t count = r->room > 0 ? team_size(b->host) : team_size(b->host) / 4;
-    int64_t most = r->room > 0 ? CONSM_TRACKS : 4;
+    int64_t threads = team_size(b->host), most = r->room > 0 ? CONSM_TRACKS : 4;
+    int64_t count = r->room > 0 ? threads : threads > 1 && threads < 4 ? 2 : threads / 2;
     if (!b->kind->another || s->problem->graph->partition)
         return 1;
     count = count > most ? most : count;
@@ -45,7 +46,9 @@ static void open_track(void *arg, struct worker who)
     struct race *r = arg;
     struct consm_tracks *t = &((struct consm *)r->s->own)->tracks;
     const struct backend *b = r->s->backend;
-    consm_status st = b->kind->another(&t->backend[who.id], b, team_size(b->host) / who.size);
+    int threads = team_size(b->host), before = threads * who.id / who.size;
+    consm_status st =
+        b->kind->another(&t->backend[who.id], b, threads * (who.id + 1) / who.size - before);
     pthread_mutex_lock(&r->lock);
     if (st < 0)
         first_failure_keep(&r->failure, st);
@@ -301,15 +304,21 @@ done:
 
 /* ---- all of them --------------------------------------------------------- */
 
+/* Seconds that a candidate needs up to the end of a rung; 0: it has not trained yet. */
+static double seconds_of(const struct race *r, const struct trial *t, int rung)
+{
+    int64_t until = race_updates(&r->s->options.config, rung);
+    return t->course.pace.update * (double)(until - t->course.done);
+}
+
 /* Whether those that wait for a track would wait there longer than programs take to make. */
 static bool long_wait(const struct race *r, const struct backend *theirs, int rung)
 {
-    int64_t until = race_updates(&r->s->options.config, rung);
     double seconds = 0;
     for (int64_t i = 0; i < r->of->count; i++) {
         const struct trial *t = &r->of->trial[i];
         if (!r->taken[i] && !r->ended[i] && t->open && t->open->backend == theirs)
-            seconds += t->course.pace.update * (double)(until - t->course.done);
+            seconds += seconds_of(r, t, rung);
     }
     return r->makings > 0 && seconds > r->making / (double)r->makings;
 }
@@ -326,20 +335,24 @@ static int cost_of(const struct race *r, int64_t i, const struct backend *mine, 
     return long_wait(r, t->open->backend, rung) ? 2 : -1;
 }
 
-/* The candidate that a track trains next, -1: none. Programs on another track cannot be used here:
- * they are left there and made again. */
+/* The candidate that a track trains next, -1: none. Of equal cost the one that takes longest, so
+ * that no track is left with a long one at the end. Programs on another track cannot be used here:
+ * they are left there and made again. When time is up, only the first one still trains. */
 static int64_t next_for(struct race *r, const struct backend *mine, int rung)
 {
-    int64_t found = -1;
+    int64_t found = -1, count = session_late(r->s) ? 1 : r->of->count;
     int least = 0;
-    for (int64_t i = 0; i < r->of->count; i++) {
+    double longest = 0;
+    for (int64_t i = 0; i < count; i++) {
         int cost = cost_of(r, i, mine, rung);
-        if (cost >= 0 && (found < 0 || cost < least)) {
+        double seconds = seconds_of(r, &r->of->trial[i], rung);
+        if (cost >= 0 && (found < 0 || cost < least || (cost == least && seconds > longest))) {
             found = i;
             least = cost;
+            longest = seconds;
         }
     }
-    if (found < 0 || (found > 0 && session_late(r->s)))
+    if (found < 0)
         return -1;
     struct trial *t = &r->of->trial[found];
     if (t->open && t->open->backend != mine) {
