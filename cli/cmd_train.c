@@ -319,10 +319,10 @@ static int run(struct args *args)
     if (!mine)
         goto done;
     TRY(options_resolve(t.options, t.data));
-    TRY(limits_check(t.read, options_config(t.options),
+    TRY(look_at_split(&t));
+    TRY(limits_check(t.read, options_config(t.options), t.count[SPLIT_TRAIN],
                      elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.choices.member_jobs,
                      dataset_ranks(t.data)->size));
-    TRY(look_at_split(&t));
     if ((code = train_suspect(&t)))
         goto out;
     TRY(open_output(&t, name));

@@ -1,9 +1,10 @@
-/* Estimates memory by counting the large arrays: edges, matrices of the graph, features, parameters
- * with optimiser, activations. */
+/* Estimates memory by counting what every run needs: edges and matrices of the graph, features,
+ * parameters with optimiser, values of the nodes that a step of training reaches. */
 #include "app/limits.h"
 
 #include "data/generate/generate.h"
 #include "data/registry/registry.h"
+#include "data/split.h"
 #include "graph/neighbour_columns.h"
 #include "graph/structural.h"
 #include "io/file.h"
@@ -45,34 +46,44 @@ static int64_t limits_memory(void)
     return least;
 }
 
-/* The sizes that decide the estimate. */
+/* The sizes that decide the estimate; labels: nodes that train. */
 struct sizes {
-    double nodes, edges, features, nonzeros, classes;
+    double nodes, edges, features, nonzeros, classes, labels;
     bool sparse;
 };
 
-/* Per layer and node a run holds a value, its gradient and intermediate values; per parameter a
- * best copy, two moments and a gradient. */
+/* Bytes of an edge, a node and a node's score, as measured with GCN (`consm study complexity`,
+ * src/app/cost.def); of a feature, its value and the normalised one. */
+static const double BYTES_EDGE = 33, BYTES_NODE = 350, BYTES_SCORE = 20, BYTES_FEATURE = 8,
+                    BYTES_NONZERO = 24;
+
+/* A step of training reaches the nodes with a label and, per further layer, their neighbours. Per
+ * hidden unit such a node holds a value, its gradient and an intermediate one; per parameter a run
+ * holds a best copy, two moments and a gradient. */
 static double estimate(const struct sizes *s, const struct config *c, double jobs)
 {
     double hidden = (double)c->hidden, layers = (double)c->layers;
     double features = s->features > 0 ? s->features : STRUCTURAL_FEATURES;
-    double list = 20 * s->edges, graph = 2 * (24 * s->edges + 8 * s->nodes);
-    double input = s->sparse ? 24 * s->nonzeros : 4 * s->nodes * features;
+    double degree = 2 * s->edges / fmax(1, s->nodes);
+    double reached = fmin(s->nodes, s->labels * pow(1 + degree, fmax(0, layers - 1)));
+    double input = s->sparse ? BYTES_NONZERO * s->nonzeros : BYTES_FEATURE * s->nodes * features;
     double parameters =
         20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * s->classes);
     double activations =
-        4 * s->nodes * (4 * hidden * (layers > 1 ? layers - 1 : 0) + 4 * s->classes);
-    return 1e7 + list + graph + input + jobs * (parameters + activations);
+        12 * reached * hidden * fmax(0, layers - 1) + BYTES_SCORE * s->nodes * s->classes;
+    return 1e7 + BYTES_EDGE * s->edges + BYTES_NODE * s->nodes + input +
+           jobs * (parameters + activations);
 }
 
-int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs, int ranks)
+int64_t limits_training(const struct dataset *d, const struct config *c, int64_t labels,
+                        int64_t jobs, int ranks)
 {
     struct sizes s = {.nodes = (double)d->nodes,
                       .edges = (double)d->edges,
                       .features = (double)d->features,
                       .nonzeros = d->sparse ? (double)d->sparse->nnz : 0,
                       .classes = d->classes,
+                      .labels = (double)labels,
                       .sparse = d->sparse != NULL};
     if (d->rows) { /* only some of the rows; arrays over all nodes stay */
         double known = 0;
@@ -91,14 +102,19 @@ static consm_status refuse(const char *name, double needed, const char *advice)
                        name, needed / 1e9, (double)limits_memory() / 1e9, advice);
 }
 
-consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs, int ranks)
+consm_status limits_check(const struct dataset *d, const struct config *c, int64_t labels,
+                          int64_t jobs, int ranks)
 {
-    double needed = (double)limits_training(d, c, jobs, ranks);
-    if (needed <= (double)limits_memory())
+    struct config narrow = *c;
+    double memory = (double)limits_memory();
+    double needed = (double)limits_training(d, c, labels, jobs, ranks);
+    if (needed <= memory)
         return CONSM_OK;
-    if (jobs > 1 && (double)limits_training(d, c, 1, ranks) <= (double)limits_memory())
+    if (jobs > 1 && (double)limits_training(d, c, labels, 1, ranks) <= memory)
         return refuse(d->name, needed, "; it fits with --jobs 1");
-    return refuse(d->name, needed, "; reduce --hidden");
+    narrow.hidden = 1;
+    bool helps = (double)limits_training(d, &narrow, labels, jobs, ranks) <= memory;
+    return refuse(d->name, needed, helps ? "; reduce --hidden" : "");
 }
 
 consm_status limits_check_trees(const struct dataset *d, int64_t rows)
@@ -183,6 +199,7 @@ consm_status limits_check_name(const char *name_or_path, const struct config *c)
                           .features = (double)o.features,
                           .nonzeros = (double)o.nodes * (double)o.words,
                           .classes = (double)o.classes,
+                          .labels = (double)split_defaults().per_class * (double)o.classes,
                           .sparse = o.words > 0};
         double needed = estimate(&s, c, 1);
         return needed > memory ? refuse(name_or_path, needed, "") : CONSM_OK;

@@ -7,12 +7,14 @@
 #include "models/model.h"
 #include "program/backend.h"
 
-/* Estimated peak of training on an open dataset, with this many runs side by side and
- * ranks, which divide data in parts. */
-int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs, int ranks);
+/* What training on an open dataset needs at least, with this many labels that train, runs side by
+ * side, and ranks, which divide data in parts. */
+int64_t limits_training(const struct dataset *d, const struct config *c, int64_t labels,
+                        int64_t jobs, int ranks);
 
 /* CONSM_ELIMIT with the estimate if training would not fit. */
-consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs, int ranks);
+consm_status limits_check(const struct dataset *d, const struct config *c, int64_t labels,
+                          int64_t jobs, int ranks);
 
 /* The same for the table that trees learn from, with this many training and validation nodes: our
  * copy and XGBoost's. */
