@@ -294,7 +294,7 @@ def test_an_interrupted_fit_leaves_its_checkpoint(tmp_path, monkeypatch):
 CHOOSING = CHECKPOINT.replace("progress.contents.epoch == 3", "progress.contents.candidate == 2").replace(
     'g = consm.load("csbm:nodes=3000,features=50")', 'g = consm.load("csbm:nodes=120,features=8")').replace(
     "consm.GCNClassifier(random_state=1, epochs=20)",
-    'consm.ConSMClassifier(random_state=1, epochs=30, warmup=8, candidates="few")')
+    'consm.ConSMClassifier(random_state=1, epochs=30, warmup=8, candidates="few", threads=1)')  # one after the other
 
 
 def test_an_interrupted_choice_goes_on(tmp_path, monkeypatch):
