@@ -2,7 +2,7 @@
 # there, or by -DCONSM_CUDA=ON|OFF; not with sanitizers.
 #
 # Machine code is for Hopper, and PTX of compute capability 8.0 for all later cards, which the driver
-# translates once. -DCMAKE_CUDA_ARCHITECTURES=… chooses others.
+# translates once. -DCMAKE_CUDA_ARCHITECTURES=… or the environment's CUDAARCHS chooses others.
 set(CONSM_CUDA_BUILT OFF)
 if(CONSM_CUDA STREQUAL "OFF" OR CONSM_SANITIZE OR CONSM_FUZZ)
     return()
@@ -15,7 +15,7 @@ if(NOT CMAKE_CUDA_COMPILER)
     endif()
     return()
 endif()
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
 endif()
 if(NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER AND CMAKE_C_COMPILER_LAUNCHER)
