@@ -336,16 +336,18 @@ static int cost_of(const struct race *r, int64_t i, const struct backend *mine, 
 }
 
 /* The candidate that a track trains next, -1: none. Of equal cost the one that takes longest, so
- * that no track is left with a long one at the end. Programs on another track cannot be used here:
- * they are left there and made again. When time is up, only the first one still trains. */
+ * that no track is left with a long one at the end; one track alone takes them in their order, so
+ * that what it reports does not depend on time. Programs on another track cannot be used here: they
+ * are left there and made again. When time is up, only the first one still trains. */
 static int64_t next_for(struct race *r, const struct backend *mine, int rung)
 {
     int64_t found = -1, count = session_late(r->s) ? 1 : r->of->count;
+    bool alone = ((const struct consm *)r->s->own)->tracks.count <= 1;
     int least = 0;
     double longest = 0;
     for (int64_t i = 0; i < count; i++) {
         int cost = cost_of(r, i, mine, rung);
-        double seconds = seconds_of(r, &r->of->trial[i], rung);
+        double seconds = alone ? 0 : seconds_of(r, &r->of->trial[i], rung);
         if (cost >= 0 && (found < 0 || cost < least || (cost == least && seconds > longest))) {
             found = i;
             least = cost;
