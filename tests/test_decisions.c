@@ -2,6 +2,7 @@
  * is trained. */
 #include "check.h"
 
+#include "app/cost.h"
 #include "app/defaults.h"
 #include "app/learned.h"
 #include "app/limits.h"
@@ -449,16 +450,23 @@ static void memory_by_hand(void **state)
     struct config c = consm_config(1);
     c.hidden = 4;
     c.layers = 2;
-    /* edges 660, nodes 3,500, features 400; each job: parameters 960, all ten nodes' hidden values
-     * 480 (two labels and four neighbours of each), scores 600 */
-    assert_int_equal(limits_training(&d, &c, 2, 1, 1), 10000000 + 660 + 3500 + 400 + 2040);
-    assert_int_equal(limits_training(&d, &c, 2, 2, 1), 10000000 + 660 + 3500 + 400 + 4080);
-    assert_int_equal(limits_training(&d, &c, 1, 1, 1), 10000000 + 660 + 3500 + 400 + 1800);
+    struct cost_range held;
+    struct cost_sizes sizes = {.nodes = 10, .edges = 20, .columns = 5, .classes = 3};
+    OK(cost_forecast(&held, COST_GCN_BYTES, &sizes));
+    int64_t none = limits_training(&d, &c, 2, 0, 1);
+    assert_int_equal(none, (int64_t)held.usual);
+    /* each job: parameters 960, all ten nodes' hidden values 480 (two labels and four neighbours of
+     * each), with one label five nodes' */
+    assert_int_equal(limits_training(&d, &c, 2, 1, 1), none + 1440);
+    assert_int_equal(limits_training(&d, &c, 2, 2, 1), none + 2880);
+    assert_int_equal(limits_training(&d, &c, 1, 1, 1), none + 1200);
+    c.layers = 1; /* 20 (5 4 + 4 3) */
+    assert_int_equal(limits_training(&d, &c, 2, 1, 1), none + 640);
     d.sparse = &words;
     d.dense = NULL;
-    assert_int_equal(limits_training(&d, &c, 2, 1, 1), 10000000 + 660 + 3500 + 168 + 2040);
-    c.layers = 1; /* 20 (5 4 + 4 3) and 20 10 3 */
-    assert_int_equal(limits_training(&d, &c, 2, 1, 1), 10000000 + 660 + 3500 + 168 + 640 + 600);
+    sizes.columns = 0.7; /* 7 of 10 nodes */
+    OK(cost_forecast(&held, COST_GCN_BYTES, &sizes));
+    assert_int_equal(limits_training(&d, &c, 2, 0, 1), (int64_t)held.usual);
     OK(limits_check(&d, &c, 2, 1, 1));
     OK(limits_check_trees(&d, 10));
     FAILS(limits_check_trees(&d, INT64_C(1) << 50), CONSM_ELIMIT,
@@ -472,13 +480,13 @@ static void memory_by_hand(void **state)
     c.hidden = 4;
     d.sparse = NULL;
     d.features = 0;
+    sizes.columns = STRUCTURAL_FEATURES;
+    OK(cost_forecast(&held, COST_GCN_BYTES, &sizes));
     assert_int_equal(limits_training(&d, &c, 2, 1, 1),
-                     10000000 + 660 + 3500 + 80 * STRUCTURAL_FEATURES + 80 * STRUCTURAL_FEATURES +
-                         320 + 240 + 480 + 600);
+                     (int64_t)held.usual + 80 * STRUCTURAL_FEATURES + 320 + 240 + 480);
 }
 
-/* What was trained in 24 GB is not refused there: GCN on 300 million edges had a peak of 14.9 GB.
- */
+/* GCN on 300 million edges had a peak of 14.9 GB: it is not refused where 24 are. */
 static void memory_of_a_large_graph(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Estimates memory by counting what every run needs: edges and matrices of the graph, features,
- * parameters with optimiser, values of the nodes that a step of training reaches. */
+/* Estimates the memory that every run needs: what GCN was measured to hold, and for other widths
+ * and depths parameters with optimiser and values of the nodes that a step of training reaches. */
 #include "app/limits.h"
 
+#include "app/cost.h"
 #include "data/generate/generate.h"
 #include "data/registry/registry.h"
 #include "data/split.h"
@@ -52,27 +53,26 @@ struct sizes {
     bool sparse;
 };
 
-/* Bytes of an edge, a node and a node's score, as measured with GCN (`consm study complexity`,
- * src/app/cost.def); of a feature, its value and the normalised one. */
-static const double BYTES_EDGE = 33, BYTES_NODE = 350, BYTES_SCORE = 20, BYTES_FEATURE = 8,
-                    BYTES_NONZERO = 24;
-
-/* A step of training reaches the nodes with a label and, per further layer, their neighbours. Per
- * hidden unit such a node holds a value, its gradient and an intermediate one; per parameter a run
- * holds a best copy, two moments and a gradient. */
+/* What GCN was measured to need without a step's values (app/cost.h), and for each job those, per
+ * hidden unit a value, its gradient and an intermediate one, and per parameter a best copy, two
+ * moments and a gradient. A step reaches the nodes with a label and, per further layer, their
+ * neighbours. */
 static double estimate(const struct sizes *s, const struct config *c, double jobs)
 {
-    double hidden = (double)c->hidden, layers = (double)c->layers;
+    double hidden = (double)c->hidden, further = fmax(0, (double)c->layers - 1);
     double features = s->features > 0 ? s->features : STRUCTURAL_FEATURES;
     double degree = 2 * s->edges / fmax(1, s->nodes);
-    double reached = fmin(s->nodes, s->labels * pow(1 + degree, fmax(0, layers - 1)));
-    double input = s->sparse ? BYTES_NONZERO * s->nonzeros : BYTES_FEATURE * s->nodes * features;
-    double parameters =
-        20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * s->classes);
-    double activations =
-        12 * reached * hidden * fmax(0, layers - 1) + BYTES_SCORE * s->nodes * s->classes;
-    return 1e7 + BYTES_EDGE * s->edges + BYTES_NODE * s->nodes + input +
-           jobs * (parameters + activations);
+    double reached = fmin(s->nodes, s->labels * pow(1 + degree, further));
+    double parameters = features * hidden + further * hidden * hidden + hidden * s->classes;
+    struct cost_range held;
+    struct cost_sizes unlabelled = {.nodes = s->nodes,
+                                    .edges = s->edges,
+                                    .columns =
+                                        s->sparse ? s->nonzeros / fmax(1, s->nodes) : features,
+                                    .classes = s->classes};
+    if (cost_forecast(&held, COST_GCN_BYTES, &unlabelled) < 0)
+        return 0; /* without a forecast nothing is refused */
+    return held.usual + jobs * (20 * parameters + 12 * reached * hidden * further);
 }
 
 int64_t limits_training(const struct dataset *d, const struct config *c, int64_t labels,
