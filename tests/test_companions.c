@@ -383,7 +383,7 @@ int main(void)
         cmocka_unit_test(other_metrics_never_fall),
         cmocka_unit_test(no_vote_on_few_positives),
     };
-#ifdef __SANITIZE_THREAD__ /* the others train on one thread, for minutes */
+#ifdef __SANITIZE_THREAD__ /* what trains on two threads; the rest takes minutes */
     cmocka_set_test_filter("edges_stay_*");
 #endif
     return cmocka_run_group_tests(tests, NULL, NULL);
