@@ -136,9 +136,9 @@ static json_t *companions_of(const struct train_companions *c)
         return json_null();
     json_t *list = json_array();
     for (int i = 0; i < c->count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:I, s:I}", "candidate", (json_int_t)c->of[i].number,
-                                        "votes", (json_int_t)c->of[i].votes));
+        json_array_append_new(
+            list, json_pack("{s:I, s:I, s:b}", "candidate", (json_int_t)c->of[i].number, "votes",
+                            (json_int_t)c->of[i].votes, "clean", (int)c->of[i].clean));
     return json_pack("{s:I, s:I, s:f, s:o}", "votes", (json_int_t)c->votes, "own",
                      (json_int_t)c->own, "own_val_score", c->alone, "candidates", list);
 }
@@ -189,7 +189,7 @@ static void print_backbone(const struct training *t)
     if (with->count > 0)
         printf("  predictions: the mean of %s (%lld of %lld votes) and %s; edge scores: ConSM\n",
                leader, (long long)with->own, (long long)with->votes,
-               COUNTED(with->count, "other candidate"));
+               COUNTED(with->count, "other network"));
     else if (trees->taken)
         printf("  predictions: boosted trees; edge scores: ConSM\n");
 }

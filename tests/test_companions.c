@@ -239,7 +239,7 @@ static void the_file_holds_them(void **state)
     snprintf(now, sizeof now, "{\\\"votes\\\": %lld", (long long)m->own_votes);
     refuse(path, now, "{\\\"votes\\\": -1", "\"picks\" is -1");
     refuse(path, "\\\"members\\\": [{\\\"model\\\"", "\\\"membres\\\": [{\\\"model\\\"",
-           "0 companions: expected a list of 1 to 5");
+           "0 companions: expected a list of 1 to 9");
     refuse(path, "\"companions\":", "\"companionz\":", "companions");
     refuse(path, "\"companion.0.", "\"companion.7.", "has no parameter");
     consm_model_free(m);

@@ -23,6 +23,19 @@ const struct consm_model *model_part(const struct consm_model *m, int64_t i)
     return i == 0 ? m : m->companion[i - 1];
 }
 
+double model_part_below(const struct consm_model *m, const struct consm_model *part)
+{
+    return part != m && m->companions > 0 ? part->config.drop_below : 0;
+}
+
+double model_companions_below(const struct consm_model *m)
+{
+    double below = 0;
+    for (int64_t i = 0; i < m->companions && below <= 0; i++)
+        below = m->companion[i]->config.drop_below;
+    return below;
+}
+
 /* The votes of a part. */
 static int64_t votes_of(const struct consm_model *m, const struct consm_model *part)
 {
@@ -71,9 +84,10 @@ bool options_race_trees(const struct model_def *model, const struct config *c)
 
 struct mixing {
     const struct consm_model *model;
-    float *logits;      /* (n, c) of a plain model */
-    double *mean;       /* (n, c) so far; NULL: there is one part */
-    float *probability; /* (c) of the current part and node */
+    float *logits;           /* (n, c) of a plain model */
+    double *mean;            /* (n, c) so far; NULL: there is one part */
+    float *probability;      /* (c) of the current part and node */
+    struct consm_kept *kept; /* the edges of companions that leave out some, or NULL */
 };
 
 void model_mix(double *mean, float *probability, const struct consm_model *model,
@@ -96,6 +110,7 @@ static consm_status mix(void *ctx, const struct consm_model *part, struct sessio
     int64_t c = s->problem->classes;
     const float *logits;
     TRY(session_logits(&logits, s));
+    double below = part == to->model ? model_companions_below(part) : 0;
     for (int64_t i = 0; i < s->problem->nodes; i++) {
         if (!problem_here(s->problem, i))
             continue;
@@ -105,6 +120,8 @@ static consm_status mix(void *ctx, const struct consm_model *part, struct sessio
             model_mix(to->mean + i * c, to->probability, to->model, part, logits + i * c,
                       s->problem->classes);
     }
+    if (below > 0)
+        TRY(session_without(&to->kept, s, below));
 done:
     return st;
 }
@@ -123,13 +140,16 @@ consm_status model_logits(float **out, const struct consm_model *model,
     }
     for (int64_t i = 0; i < model_parts(model); i++) {
         const struct consm_model *part = model_part(model, i);
-        TRY(one_session(part, model_predicts(part), problem, backend, mix, &to));
+        bool whole = model_part_below(model, part) <= 0;
+        TRY(one_session(part, model_predicts(part), whole ? problem : consm_kept_problem(to.kept),
+                        backend, mix, &to));
     }
     if (to.mean)
         model_mixed(to.logits, to.mean, count);
     *out = to.logits;
     to.logits = NULL;
 done:
+    consm_kept_free(to.kept);
     mem_free(to.logits);
     mem_free(to.mean);
     mem_free(to.probability);

@@ -119,8 +119,9 @@ static void companions_told(struct text *t, const struct consm_model *m)
     figure_to_json(t, "own_val_score", told->alone);
     text_add(t, ", \"candidates\": [");
     for (int i = 0; i < told->count; i++)
-        text_printf(t, "%s{\"candidate\": %lld, \"votes\": %lld}", i ? ", " : "",
-                    (long long)told->of[i].number, (long long)told->of[i].votes);
+        text_printf(t, "%s{\"candidate\": %lld, \"votes\": %lld, \"clean\": %s}", i ? ", " : "",
+                    (long long)told->of[i].number, (long long)told->of[i].votes,
+                    told->of[i].clean ? "true" : "false");
     text_add(t, "]}");
 }
 

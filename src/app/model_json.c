@@ -190,6 +190,24 @@ void companions_to_json(struct text *t, const struct consm_model *m)
     text_add(t, "]}");
 }
 
+/* Which edges companion i leaves out: ConSM must say so, and the same to all. */
+static consm_status edges_sound(const struct consm_model *m, const struct consm_model *one,
+                                size_t i)
+{
+    double below = model_part_below(m, one);
+    bool consm = strcmp(m->def->name, "consm") == 0 && !m->trees && one->def->build;
+    if (below <= 0 || (consm && below == model_companions_below(m)))
+        return CONSM_OK;
+    return consm ? status_fail(CONSM_EFORMAT,
+                               "companion %zu has drop_below %g: expected 0 or that of another "
+                               "companion, %g",
+                               i, below, model_companions_below(m))
+                 : status_fail(CONSM_EFORMAT,
+                               "companion %zu has drop_below %g, which needs a ConSM that "
+                               "predicts, and a GNN",
+                               i, below);
+}
+
 consm_status companions_from_json(struct consm_model *m, const json_t *object)
 {
     consm_status st = CONSM_OK;
@@ -216,6 +234,7 @@ consm_status companions_from_json(struct consm_model *m, const json_t *object)
             strcmp(one->def->name, "consm") == 0)
             TRY(status_fail(CONSM_EFORMAT, "companion %zu is the model %s: expected a GNN%s", i,
                             one->def->name, m->trees ? "" : " or trees"));
+        TRY(edges_sound(m, one, i));
     }
 done:
     return st;

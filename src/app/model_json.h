@@ -21,6 +21,7 @@ consm_status config_from_json(struct config *c, const json_t *object);
 #define MODEL_FORMAT_ENSEMBLE   "consm model 2"
 #define MODEL_FORMAT_TREES      "consm model 3"
 #define MODEL_FORMAT_COMPANIONS "consm model 4"
+#define MODEL_FORMAT_CLEAN      "consm model 5"
 
 /* The tensor of hashed ids that a model learned from: U64, ascending. */
 #define MODEL_LEARNED "learned_ids"

@@ -89,6 +89,13 @@ done:
 
 /* ---- the parts ----------------------------------------------------------- */
 
+static bool has_companions(const struct model_source *s)
+{
+    const char *format = safetensors_metadata(s->file, "format");
+    return format && (strcmp(format, MODEL_FORMAT_COMPANIONS) == 0 ||
+                      strcmp(format, MODEL_FORMAT_CLEAN) == 0);
+}
+
 static consm_status check_format(const struct model_source *s)
 {
     const char *format = safetensors_metadata(s->file, "format");
@@ -98,7 +105,7 @@ static consm_status check_format(const struct model_source *s)
                            "\"consm model 1\" in its metadata, found %.40s",
                            s->path, format ? format : "none");
     if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0 &&
-        strcmp(format, MODEL_FORMAT_TREES) != 0 && strcmp(format, MODEL_FORMAT_COMPANIONS) != 0)
+        strcmp(format, MODEL_FORMAT_TREES) != 0 && !has_companions(s))
         return status_fail(CONSM_EFORMAT, "%s: the format %.40s is newer than this consm (%s)",
                            s->path, format, consm_version());
     return CONSM_OK;
@@ -342,7 +349,7 @@ static consm_status read_companions(struct consm_model *m, const struct model_so
     consm_status st = CONSM_OK;
     json_t *companions = NULL;
     m->config.companions = COMPANIONS_NO; /* older files do not say so */
-    if (m->members || strcmp(need(s, "format"), MODEL_FORMAT_COMPANIONS) != 0)
+    if (m->members || !has_companions(s))
         return CONSM_OK;
     TRY(need_json(&companions, s, "companions"));
     TRY(in_part(companions_from_json(m, companions), s, "companions"));

@@ -179,7 +179,7 @@ static const char *format_of(const struct consm_model *m)
 {
     bool trees = m->trees != NULL;
     if (m->companions)
-        return MODEL_FORMAT_COMPANIONS;
+        return model_companions_below(m) > 0 ? MODEL_FORMAT_CLEAN : MODEL_FORMAT_COMPANIONS;
     for (int64_t i = 0; i < m->members; i++)
         trees = trees || m->member[i]->trees;
     return trees ? MODEL_FORMAT_TREES : m->members ? MODEL_FORMAT_ENSEMBLE : MODEL_FORMAT_PLAIN;

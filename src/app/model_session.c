@@ -149,12 +149,14 @@ consm_status model_session(struct session **out, const struct consm_model *model
     return open_session(out, model, problem, backend, false);
 }
 
-/* Whether ConSM weighs, drops or adds edges, which needs predictions of the whole graph. */
+/* Whether ConSM weighs, drops or adds edges, also for companions, which needs predictions of the
+ * whole graph. */
 static bool settles_edges(const struct consm_model *m)
 {
     const struct config *c = &m->config;
     return strcmp(m->def->name, "consm") == 0 &&
-           (c->messages != MESSAGES_NONE || c->drop_below > 0 || c->add_above > 0);
+           (c->messages != MESSAGES_NONE || c->drop_below > 0 || c->add_above > 0 ||
+            model_companions_below(m) > 0);
 }
 
 consm_status model_part_session(struct session **out, const struct consm_model *model,

@@ -212,6 +212,11 @@ bool model_mixes(const struct consm_model *m);
 int64_t model_parts(const struct consm_model *m);
 const struct consm_model *model_part(const struct consm_model *m, int64_t i);
 
+/* The trust below which edges carry no messages of a part; 0: all do. Only companions have it, all
+ * the same (session_without); and that of a model's companions. */
+double model_part_below(const struct consm_model *m, const struct consm_model *part);
+double model_companions_below(const struct consm_model *m);
+
 /* Logits (n, c), which the caller frees; of a mean the logarithm of its probabilities. */
 consm_status model_logits(float **out, const struct consm_model *model,
                           const struct problem *problem, struct backend *backend);

@@ -23,9 +23,13 @@ static consm_status open_part(struct part *part, const struct consm_model *model
     part->views = p->problem.views;
     part->reach = TREES_REACH;
     const struct consm_model *predicts = model_predicts(model);
+    double below = model == p->model ? model_companions_below(model) : 0;
     if (predicts->def->build) {
-        TRY(model_part_session(&part->session, predicts, &p->problem, p->backend));
-        bool rows_do;
+        bool rows_do, whole = model_part_below(p->model, model) <= 0;
+        TRY(model_part_session(&part->session, predicts,
+                               whole ? &p->problem : consm_kept_problem(p->kept), p->backend));
+        if (below > 0)
+            TRY(session_without(&p->kept, part->session, below));
         TRY(session_reach(&part->reach, &rows_do, part->session));
         p->rows_do = p->rows_do && rows_do;
         part->views = part->session->problem->views;
@@ -76,6 +80,7 @@ void consm_predictor_free(struct consm_predictor *p)
     for (int64_t i = 0; p->part && i < p->parts; i++)
         session_free(p->part[i].session);
     mem_free(p->part);
+    consm_kept_free(p->kept);
     backend_close(p->backend);
     if (p->prepared)
         matched_free(&p->features, p->prepared);

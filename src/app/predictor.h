@@ -35,6 +35,7 @@ struct consm_predictor {
     int threads;
     int64_t parts;
     struct part *part;         /* (parts) */
+    struct consm_kept *kept;   /* the edges of companions that leave out some, or NULL */
     double largest;            /* share of the nodes: above it the whole graph is predicted */
     struct consm_graph *graph; /* a growing graph, or NULL: only the dataset */
     bool rows_do;              /* the model needs only the graph's rows */

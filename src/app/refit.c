@@ -198,7 +198,8 @@ static void note_refit(struct consm_model *m, const struct consm_model *part,
     m->refit.updates += train_updates(&part->result.lengths);
 }
 
-/* A part of the model m; the trees that predict instead; and its companions. */
+/* A part of the model m; the trees that predict instead; and its companions, except those that
+ * leave out edges: their edges come from ConSM, which is not there while they train. */
 static consm_status refit_all(struct consm_model *m, struct consm_model *part,
                               const struct training_request *request, const struct roles *all)
 {
@@ -220,6 +221,8 @@ static consm_status refit_all(struct consm_model *m, struct consm_model *part,
     unsaved.checkpoint = NULL; /* the part's own refit has the file */
     unsaved.resume = false;
     for (int64_t i = 0; i < companions; i++) {
+        if (model_part_below(part, part->companion[i]) > 0)
+            continue;
         TRY(refit_part(&taken, part->companion[i], &unsaved, all));
         if (taken)
             note_refit(m, part->companion[i], all);

@@ -56,30 +56,37 @@ static void say_of_trees(struct report *r, const struct consm_model *m)
 
 static void say_of_companions(struct report *r, const struct consm_model *m)
 {
-    char text[300];
+    char text[400], clean[60] = "";
     const struct train_companions *with = &m->result.companions;
     const char *leader = m->result.trees.taken ? "the trees" : "ConSM";
+    int without = 0;
     if (with->count == 0)
         return;
+    for (int i = 0; i < with->count; i++)
+        without += with->of[i].clean;
+    if (without > 0)
+        snprintf(clean, sizeof clean, " (%d of them without distrusted edges)", without);
     number_print(text, sizeof text,
-                 "The predictions are the mean of %s, with %lld of %lld votes, and of %s. Its "
+                 "The predictions are the mean of %s, with %lld of %lld votes, and of %s%s. Its "
                  "validation %s is %.4f, that of %s alone %.4f. ConSM scores the edges.",
                  leader, (long long)with->own, (long long)with->votes,
-                 COUNTED(with->count, "other candidate"), report_metric(m), m->result.val_score,
-                 leader, with->alone);
+                 COUNTED(with->count, "other network"), clean, report_metric(m),
+                 m->result.val_score, leader, with->alone);
     report_summary(r, text);
 }
 
-/* A candidate's votes, 0: none. Trees that lead come last in the list. */
+/* A candidate's votes, with and without distrusted edges; 0: none. Trees that lead come last in the
+ * list. */
 static int64_t votes_of(const struct train_result *of, int64_t number)
 {
     const struct train_companions *with = &of->companions;
+    int64_t votes = 0;
     if (of->trees.taken && number == of->candidate[of->candidates - 1].number)
         return with->own;
     for (int i = 0; i < with->count; i++)
         if (with->of[i].number == number)
-            return with->of[i].votes;
-    return 0;
+            votes += with->of[i].votes;
+    return votes;
 }
 
 void report_add_candidates(struct report *r, const struct consm_model *m)

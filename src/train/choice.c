@@ -25,13 +25,17 @@ void trial_free(struct trial *t)
     snapshot_free(&t->at);
 }
 
+void choice_finalist_free(struct choice_finalist *f)
+{
+    mem_free(f->value);
+    mem_free(f->logits);
+    *f = (struct choice_finalist){0};
+}
+
 void choice_forget_finalists(struct candidate_choice *c)
 {
-    for (int i = 0; i < CHOICE_FINALISTS; i++) {
-        mem_free(c->finalist[i].value);
-        mem_free(c->finalist[i].logits);
-        c->finalist[i] = (struct choice_finalist){0};
-    }
+    for (int i = 0; i < CHOICE_FINALISTS; i++)
+        choice_finalist_free(&c->finalist[i]);
     c->finalists = 0;
 }
 

@@ -106,6 +106,8 @@ void trial_free(struct trial *t);
 /* Frees the current finalist of the cross-validation. */
 void choice_fold_free(struct choice_fold *f);
 
+void choice_finalist_free(struct choice_finalist *f);
+
 /* Frees the finalists. */
 void choice_forget_finalists(struct candidate_choice *c);
 

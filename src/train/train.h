@@ -144,15 +144,17 @@ struct train_trees {
                          * better one */
 };
 
-/* Candidates that predict together with ConSM, or with the trees that predict in its place
+/* Networks that predict together with ConSM, or with the trees that predict in its place
  * (train/consm/companions.c). */
-enum { TRAIN_COMPANIONS = 5 };
+enum { TRAIN_COMPANIONS = 9 };
 struct train_companions {
     int count;          /* 0: there are none */
     int64_t votes, own; /* of all, of the leader: ConSM's own model, or the trees if taken */
     double alone;       /* the leader's validation score */
     struct {
-        int64_t number, votes; /* of a candidate, from 1; trees come after the networks */
+        int64_t number, votes; /* of a candidate, from 1; trees come after the networks; 0: ConSM's
+                                  own network before it left out edges */
+        bool clean;            /* trained, and predicting, without distrusted edges */
     } of[TRAIN_COMPANIONS];
 };
 
@@ -223,7 +225,8 @@ struct params *session_params(struct session *s);
 consm_status session_answers(const float **out, struct session *s);
 
 /* A session's companions: sessions for their parameters only, the votes and temperatures of the
- * session itself (first) and of each, and their mean prediction. NULL: it predicts alone. */
+ * session itself (first) and of each, and their mean prediction. NULL: it predicts alone. Those
+ * whose configuration has drop_below predict without the edges in which ConSM has less trust. */
 struct train_company {
     int count;
     struct session *member[TRAIN_COMPANIONS];
@@ -232,6 +235,13 @@ struct train_company {
     float *logits; /* (n, c) */
 };
 const struct train_company *session_company(const struct session *s);
+
+/* The problem of a ConSM session without the edges in which it has less trust than drop_below
+ * (train/consm/kept.c). It holds views of its own; its features are the session's problem's. */
+struct consm_kept;
+consm_status session_without(struct consm_kept **out, struct session *s, double drop_below);
+const struct problem *consm_kept_problem(const struct consm_kept *k);
+void consm_kept_free(struct consm_kept *k);
 
 /* These trees as a session for evaluation, and their rounds; NULL: there are none. */
 struct session *session_trees(struct session *s, int64_t *rounds);

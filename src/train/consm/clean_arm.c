@@ -10,13 +10,14 @@
  * continues for a round. If the best of these validates as well as the warm-up over all edges did,
  * it goes through the rounds, each of which decides anew which edges are kept. The result must
  * validate better than the whole run over all edges; otherwise the run is that one, to the bit.
+ * Networks that warmed up to the end may predict together with either (companions.c).
  */
 #include "train/consm/race.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SHARES = 3, ENTRANTS = 3 };
+enum { SHARES = 3, ENTRANTS = CONSM_SPARES };
 static const double shares[SHARES] = {0.1, 0.25, 0.4};
 
 /* Minimum share of edges that are more likely to join two classes than one. */
@@ -70,15 +71,21 @@ static int list_shares(double found[SHARES], const struct session *s)
     return count;
 }
 
-/* The configurations that warm up, best first, without the MLP, which ignores edges. A given
- * backbone is alone, and so is the best one on a large graph. */
-static int list_entrants(struct config found[ENTRANTS], const struct session *s)
+/* A configuration that warms up, and the candidate's number; -1: a given backbone. */
+struct entrant {
+    struct config config;
+    int64_t number;
+};
+
+/* Best first, without the MLP, which ignores edges. A given backbone is alone, and so is the best
+ * one on a large graph. */
+static int list_entrants(struct entrant found[ENTRANTS], const struct session *s)
 {
     const struct consm *own = s->own;
     const struct config *c = &s->options.config;
     int count = 0, most = s->problem->graph->nnz > CONSM_MILLION_ENTRIES ? 1 : ENTRANTS;
     if (own->candidates == 0 && c->backbone != BACKBONE_MLP)
-        found[count++] = *c;
+        found[count++] = (struct entrant){*c, -1};
     for (int i = 0; i < own->candidates && count < most; i++) {
         const struct train_candidate *one = &own->candidate[i];
         for (int64_t number = 0; number < CONSM_CANDIDATES && one->val >= 0; number++) {
@@ -89,7 +96,7 @@ static int list_entrants(struct config found[ENTRANTS], const struct session *s)
                 strcmp(config_names_backbone[with.backbone], one->model) != 0 ||
                 with.backbone == BACKBONE_MLP)
                 continue;
-            found[count++] = with;
+            found[count++] = (struct entrant){with, number};
             break;
         }
     }
@@ -112,20 +119,43 @@ done:
     return st;
 }
 
+/* Copies the best parameters of a network that warmed up to the end, if it may be a companion. */
+static consm_status keep_spare(struct session *s, const struct consm_attempt *t, int64_t number)
+{
+    consm_status st = CONSM_OK;
+    struct consm_spares *spares = &((struct consm *)s->own)->clean.spares;
+    const float *best;
+    if (!s->choice || s->choice->finalists == 0 || number < 0 || !t->session ||
+        t->session->learner.best_step == 0 || isnan(t->share))
+        return CONSM_OK;
+    const struct learner *l = &t->session->learner;
+    struct choice_finalist *to = &spares->network[spares->count];
+    *to = (struct choice_finalist){
+        .number = number, .updates = l->best_step, .size = l->params->size};
+    TRY(params_read(&best, l->params, PLACE_BEST));
+    TRY(NEW(to->value, to->size));
+    memcpy(to->value, best, (size_t)to->size * sizeof *best);
+    spares->share = t->share;
+    spares->count++;
+done:
+    return st;
+}
+
 /* The best share of a first comparison is trained to the end of the warm-up. */
 static consm_status choose_share(struct consm_attempt *best, struct session *s,
-                                 const struct config *c, const double *share, int count)
+                                 const struct entrant *entrant, const double *share, int count)
 {
     consm_status st = CONSM_OK;
     int64_t whole = race_length(&s->options.config);
     int64_t part = count > 1 ? (int64_t)(FIRST_PART * (double)whole) : whole;
     struct consm_attempt next = {0};
     for (int i = 0; i < count; i++) {
-        TRY(open_without(&next, s, c, share[i]));
+        TRY(open_without(&next, s, &entrant->config, share[i]));
         TRY(consm_attempt_train(&next, s, part > 0 ? part : 1, i));
         consm_keep_better(best, &next);
     }
     TRY(consm_attempt_train(best, s, whole, 0));
+    TRY(keep_spare(s, best, entrant->number));
 done:
     consm_attempt_free(&next);
     return st;
@@ -133,15 +163,16 @@ done:
 
 /* With that share: the other candidates, and the current GNN continued. */
 static consm_status try_others(struct consm_attempt *best, struct session *s,
-                               const struct config *entrant, int entrants)
+                               const struct entrant *entrant, int entrants)
 {
     consm_status st = CONSM_OK;
     const struct config *c = &s->options.config;
     struct consm_attempt next = {0};
     double share = best->share;
     for (int i = 1; i < entrants && !session_late(s); i++) {
-        TRY(open_without(&next, s, &entrant[i], share));
+        TRY(open_without(&next, s, &entrant[i].config, share));
         TRY(consm_attempt_train(&next, s, race_length(c), SHARES + i));
+        TRY(keep_spare(s, &next, entrant[i].number));
         consm_keep_better(best, &next);
     }
     if (c->backbone != BACKBONE_MLP && !session_late(s)) {
@@ -174,7 +205,7 @@ done:
 static consm_status choose_trial(struct consm_attempt *best, struct session *s)
 {
     consm_status st = CONSM_OK;
-    struct config entrant[ENTRANTS];
+    struct entrant entrant[ENTRANTS];
     double share[SHARES];
     int entrants, count;
     TRY(look_at_edges(s));
@@ -183,7 +214,7 @@ static consm_status choose_trial(struct consm_attempt *best, struct session *s)
     if (entrants == 0 || count == 0)
         return CONSM_OK;
     TRY(session_fix_base(s));
-    TRY(choose_share(best, s, &entrant[0], share, count));
+    TRY(choose_share(best, s, entrant, share, count));
     if (s->validation > 0 && best->session)
         TRY(try_others(best, s, entrant, entrants));
 done:

@@ -1,16 +1,20 @@
-/* Candidates that predict together with ConSM (--companions). Not in the paper. */
+/* Networks that predict together with ConSM (--companions). Not in the paper. */
 
 /*
  * The mean of several models is often right where one of them is wrong by chance. The candidates
- * that were trained to the end exist anyway, and so do boosted trees. Each is calibrated by a
- * temperature. The leader is ConSM's final model, or the trees where they validate better. It
- * begins with ten votes; up to ten more are given one by one, each to the model that raises the
- * validation likelihood of the mean probability most (Caruana et al., ICML 2004). So the leader
- * keeps at least half. It predicts alone where the mean validates clearly worse: by two standard
- * errors of the paired difference. (The leader's own score is the best of many, so it is too
- * high.) Edges, trust, suggested pairs and embeddings are ConSM's alone.
+ * that were trained to the end exist anyway, and so do boosted trees, the candidates that were
+ * tried without distrusted edges, and ConSM's network over all edges if its last one is over fewer.
+ * Each is calibrated by a temperature. The leader is ConSM's final model, or the trees where they
+ * validate better. It begins with ten votes; up to ten more are given one by one, each to the model
+ * that raises the validation likelihood of the mean probability most (Caruana et al., ICML 2004).
+ * So the leader keeps at least half. It predicts alone where the mean validates clearly worse: by
+ * two standard errors of the paired difference. (The leader's own score is the best of many, so it
+ * is too high.) Edges, trust, suggested pairs and embeddings are ConSM's alone. Networks that were
+ * tried without distrusted edges predict without that share of the edges which ConSM trusts least
+ * in the end. They are no companions of trees that lead, because ConSM's network does not run then.
  */
 #include "train/consm/race.h"
+#include "train/edge_trust.h"
 #include "train/ensemble.h"
 #include "train/folds.h"
 #include "train/metrics.h"
@@ -18,7 +22,8 @@
 #include <string.h>
 
 enum { OWN_VOTES = 10, MORE_VOTES = 10, MODELS = 1 + TRAIN_COMPANIONS };
-_Static_assert((int)TRAIN_COMPANIONS == (int)CHOICE_FINALISTS + 1, "finalists, and trees");
+_Static_assert((int)TRAIN_COMPANIONS == CHOICE_FINALISTS + 1 + CONSM_SPARES + 1,
+               "finalists, trees, spares, and the network over all edges");
 
 bool consm_has_companions(const struct session *s)
 {
@@ -43,10 +48,15 @@ const struct train_company *consm_company(const struct session *s)
     return own->company.count > 0 ? &own->company : NULL;
 }
 
-/* The leader, the finalists, and the trees unless they lead. */
+/* The leader; finalists; trees unless they lead; and networks from the trials without distrusted
+ * edges. */
 struct company {
     int count;
-    const float *logits[MODELS]; /* (n, c) each */
+    const float *logits[MODELS];                   /* (n, c) each */
+    const struct choice_finalist *network[MODELS]; /* NULL: the leader or the trees */
+    bool clean[MODELS];                            /* it predicts without distrusted edges */
+    double drop_below;             /* the trust below which edges are distrusted; 0: unknown */
+    struct choice_finalist before; /* ConSM over all edges */
     double temperature[MODELS];
     float *probability[MODELS]; /* (validation nodes, c) */
     int64_t votes[MODELS];
@@ -56,6 +66,7 @@ struct company {
 static void company_free(struct company *all)
 {
     session_free(all->trees);
+    choice_finalist_free(&all->before);
     for (int m = 0; m < all->count; m++)
         mem_free(all->probability[m]);
 }
@@ -139,17 +150,19 @@ done:
     return st;
 }
 
-/* A session that holds a finalist's parameters, for the model file; it cannot predict. */
+/* A session with a network's parameters. parts_only: for the model file; it cannot predict. */
 static consm_status open_companion(struct session **out, struct session *s,
-                                   const struct choice_finalist *f)
+                                   const struct choice_finalist *f, const struct problem *problem,
+                                   bool parts_only)
 {
     consm_status st = CONSM_OK;
     struct session *companion = NULL;
     struct train_options options;
     float *value;
     TRY(options_of(&options, s, f->number));
-    TRY(session_new(&companion, ((struct consm *)s->own)->clean.whole, &options, s->backend));
-    if (config_scales_columns(&options.config)) /* the file holds the scale */
+    options.parts_only = parts_only;
+    TRY(session_new(&companion, problem, &options, s->backend));
+    if (parts_only && config_scales_columns(&options.config)) /* the file holds the scale */
         TRY(session_prepare_features(companion));
     if (companion->learner.params->size != f->size)
         TRY(status_fail(
@@ -168,19 +181,23 @@ done:
 /* Model M of the company joins the session. */
 static consm_status join(struct session *s, struct company *all, int m, int64_t *number)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct train_company *to = &own->company;
-    const struct choice_finalist *f = &s->choice->finalist[m - 1];
-    if (m <= s->choice->finalists) {
-        *number = f->number + 1;
-        return open_companion(&to->member[to->count], s, f);
+    if (all->network[m]) {
+        struct session **member = &to->member[to->count];
+        *number = all->network[m] == &all->before ? 0 : all->network[m]->number + 1;
+        TRY(open_companion(member, s, all->network[m], own->clean.whole, true));
+        (*member)->options.config.drop_below = all->clean[m] ? all->drop_below : 0;
+        return CONSM_OK;
     }
     *number = CONSM_CANDIDATES + 1;
     to->member[to->count] = all->trees;
     all->trees->learner.best_step = s->choice->trees.rounds;
     all->trees = NULL;
     s->options.config.with_trees = WITH_TREES_YES;
-    return CONSM_OK;
+done:
+    return st;
 }
 
 /* Those with votes join the session. */
@@ -197,6 +214,7 @@ static consm_status found(struct session *s, struct company *all, struct train_r
             continue;
         TRY(join(s, all, m, &told->of[to->count].number));
         told->of[to->count].votes = all->votes[m];
+        told->of[to->count].clean = all->clean[m];
         to->count++;
         to->votes[to->count] = all->votes[m];
         to->temperature[to->count] = all->temperature[m];
@@ -244,18 +262,90 @@ done:
     return st;
 }
 
+static void add_network(struct company *all, const struct choice_finalist *f, bool clean)
+{
+    int m = all->count++;
+    all->logits[m] = f->logits;
+    all->network[m] = f;
+    all->clean[m] = clean;
+}
+
+/* Predicts with a network over the edges of a problem. */
+static consm_status predict(struct choice_finalist *f, struct session *s,
+                            const struct problem *problem)
+{
+    consm_status st = CONSM_OK;
+    struct session *network = NULL;
+    int64_t cells = problem->nodes * problem->classes;
+    const float *logits;
+    TRY(open_companion(&network, s, f, problem, false));
+    TRY(session_logits(&logits, network));
+    TRY(NEW(f->logits, cells));
+    memcpy(f->logits, logits, (size_t)cells * sizeof *logits);
+done:
+    session_free(network);
+    return st;
+}
+
+/* The networks that were tried without the share of edges with the least trust. */
+static consm_status meet_spares(struct company *all, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct consm_spares *spares = &own->clean.spares;
+    struct edge_trust trust = {0};
+    struct consm_kept *kept = NULL;
+    TRY(session_trust(&trust, s));
+    TRY(consm_score_at(&all->drop_below, trust.score, trust.edges->count, spares->share));
+    if (all->drop_below <= 0)
+        goto done;
+    TRY(consm_kept_by(&kept, own->clean.whole, &trust, all->drop_below));
+    for (int i = 0; i < spares->count; i++) {
+        TRY(predict(&spares->network[i], s, consm_kept_problem(kept)));
+        add_network(all, &spares->network[i], true);
+    }
+done:
+    consm_kept_free(kept);
+    edge_trust_free(&trust);
+    return st;
+}
+
+/* ConSM's network as it was before it left out edges. */
+static consm_status meet_before(struct company *all, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_clean *clean = &((struct consm *)s->own)->clean;
+    const struct learner *l = &clean->aside.gnn->learner;
+    struct choice_finalist *f = &all->before;
+    const float *best;
+    *f = (struct choice_finalist){
+        .number = s->choice->trial[0].number, .updates = l->best_step, .size = l->params->size};
+    TRY(params_read(&best, l->params, PLACE_BEST));
+    TRY(NEW(f->value, f->size));
+    memcpy(f->value, best, (size_t)f->size * sizeof *best);
+    TRY(predict(f, s, clean->whole));
+    add_network(all, f, false);
+done:
+    return st;
+}
+
 static consm_status meet(struct company *all, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct consm *own = s->own;
+    const struct consm_clean *clean = &own->clean;
     all->count = 1;
     TRY(session_logits(&all->logits[0], own->trees ? own->trees : s));
     for (int64_t i = 0; i < s->choice->finalists; i++)
-        all->logits[all->count++] = s->choice->finalist[i].logits;
+        add_network(all, &s->choice->finalist[i], false);
     if (s->choice->trees.rounds > 0 && !own->trees) {
         TRY(consm_open_trees(&all->trees, s));
         TRY(session_logits(&all->logits[all->count++], all->trees));
     }
+    if (clean->spares.count > 0 && !own->trees)
+        TRY(meet_spares(all, s));
+    if (clean->on && clean->aside.gnn && !clean->aside.on)
+        TRY(meet_before(all, s));
 done:
     return st;
 }

@@ -5,6 +5,7 @@
 #include "match/matcher.h"
 #include "match/trust.h"
 #include "nn/snapshot.h"
+#include "train/choice.h"
 #include "train/guess.h"
 #include "train/outlook.h"
 #include "train/session.h"
@@ -82,6 +83,15 @@ struct consm_kept {
     struct problem lesson;  /* and with the student's votes, if there are any */
 };
 
+/* Networks that were trained without distrusted edges on the way, all without the same share of
+ * them. They may predict together with ConSM (companions.c). */
+enum { CONSM_SPARES = 3 };
+struct consm_spares {
+    int count;
+    double share;
+    struct choice_finalist network[CONSM_SPARES];
+};
+
 /* A saved run that another course may fall back to. */
 struct consm_aside {
     struct session *gnn; /* with its parameters */
@@ -108,6 +118,7 @@ struct consm_clean {
     struct trust trust;          /* the trust that answers use */
     double left_out, put_in;     /* shares of edges that answers drop and add */
     struct consm_aside aside;
+    struct consm_spares spares;
     int64_t legs;                   /* trials started, for their names in the trail */
     int64_t unsaved;                /* updates of trials since the last checkpoint */
     int64_t course_number, courses; /* of the current course, 0: over all edges; started so far */
@@ -355,9 +366,15 @@ consm_status consm_apply_messages(struct session *s);
 consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
                             const struct edges *edges, const uint8_t *dropped,
                             const struct consm_pairs *added);
-void consm_kept_free(struct consm_kept *k);
 void consm_pairs_free(struct consm_pairs *pairs);
 void consm_close_clean(struct session *s);
+
+/* The score below which a given share of the scores (count) is; the highest if that is all. */
+consm_status consm_score_at(double *out, const float *score, int64_t count, double share);
+
+/* The problem without the edges in which this trust is below a threshold. */
+consm_status consm_kept_by(struct consm_kept **out, const struct problem *whole,
+                           const struct edge_trust *trust, double drop_below);
 
 /* Marks the edges of least trust to drop, by the session's share or threshold. */
 void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s);

@@ -31,6 +31,11 @@ void consm_kept_free(struct consm_kept *k)
     mem_free(k);
 }
 
+const struct problem *consm_kept_problem(const struct consm_kept *k)
+{
+    return &k->problem;
+}
+
 void consm_pairs_free(struct consm_pairs *pairs)
 {
     mem_free(pairs->left);
@@ -78,6 +83,8 @@ void consm_close_clean(struct session *s)
     consm_kept_free(c->settled);
     mem_free(c->dropped);
     mem_free(c->best);
+    for (int i = 0; i < c->spares.count; i++)
+        choice_finalist_free(&c->spares.network[i]);
 }
 
 void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s)
@@ -154,8 +161,7 @@ consm_status consm_restore_kept(struct session *s)
 
 /* ---- answers ------------------------------------------------------------- */
 
-/* The score below which a given share of the edges is; the highest if that is all of them. */
-static consm_status score_at(double *out, const float *score, int64_t count, double share)
+consm_status consm_score_at(double *out, const float *score, int64_t count, double share)
 {
     consm_status st = CONSM_OK;
     uint64_t *item = NULL, *spare = NULL;
@@ -208,7 +214,7 @@ static consm_status leave_out(uint8_t *dropped, struct session *s, const struct 
         TRY(consm_call_witnesses(trust, s));
         trust_apply(score, NULL, NULL, trust, own->witness, count);
         if (!isnan(share) && pass < 2)
-            TRY(score_at(pass == 0 ? &c->drop_first : &c->drop_below, score, count, share));
+            TRY(consm_score_at(pass == 0 ? &c->drop_first : &c->drop_below, score, count, share));
         left_out = 0;
         for (int64_t e = 0; e < count; e++) {
             dropped[e] = (double)score[e] < threshold_of(c, pass);
@@ -234,8 +240,8 @@ static consm_status put_in(struct session *s, const uint8_t *dropped, double add
     struct consm_pairs pairs = {0, found.edges->left, found.edges->right};
     int64_t all = found.edges->count, most = (int64_t)(added_share * (double)count);
     if (!isnan(added_share) && all > 0)
-        TRY(score_at(&c->add_above, found.score, all,
-                     most < all ? 1 - (double)most / (double)all : 0));
+        TRY(consm_score_at(&c->add_above, found.score, all,
+                           most < all ? 1 - (double)most / (double)all : 0));
     for (int64_t k = 0; k < all; k++)
         if ((double)found.score[k] >= c->add_above) {
             pairs.left[kept] = pairs.left[k];
@@ -271,6 +277,16 @@ done:
     return st;
 }
 
+static consm_status needs_whole(const struct problem *p)
+{
+    return p->graph->partition
+               ? status_fail(CONSM_EINVAL,
+                             "this model drops or adds edges by trust, which needs the whole "
+                             "graph, but this graph is in parts: omit --in-parts, or use "
+                             "graph.safetensors from its folder")
+               : CONSM_OK;
+}
+
 consm_status consm_loaded(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -280,17 +296,44 @@ consm_status consm_loaded(struct session *s)
     const struct config *c = &s->options.config;
     if ((c->drop_below <= 0 && c->add_above <= 0) || s->problem->graph->nnz == 0)
         return CONSM_OK;
-    if (s->problem->graph->partition)
-        return status_fail(
-            CONSM_EINVAL,
-            "this model drops or adds edges by trust, which needs the "
-            "whole graph, but this graph is in parts: omit --in-parts, or use graph.safetensors "
-            "from its folder");
+    TRY(needs_whole(s->problem));
     TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
     trust_read(&trust,
                stored +
                    s->learner.params->item[params_find(s->learner.params, CONSM_TRUST)].offset);
     TRY(consm_answer(s, &trust, NAN, NAN));
 done:
+    return st;
+}
+
+/* ---- networks that predict without distrusted edges ---------------------- */
+
+consm_status consm_kept_by(struct consm_kept **out, const struct problem *whole,
+                           const struct edge_trust *trust, double drop_below)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *dropped;
+    int64_t count = trust->edges->count;
+    *out = NULL;
+    TRY(NEW(dropped, count + 1));
+    for (int64_t e = 0; e < count; e++)
+        dropped[e] = (double)trust->score[e] < drop_below;
+    TRY(consm_kept_new(out, whole, trust->edges, dropped, &(struct consm_pairs){0}));
+done:
+    mem_free(dropped);
+    return st;
+}
+
+consm_status session_without(struct consm_kept **out, struct session *s, double drop_below)
+{
+    consm_status st = CONSM_OK;
+    const struct consm *own = s->own;
+    struct edge_trust trust = {0};
+    *out = NULL;
+    TRY(needs_whole(s->problem));
+    TRY(session_trust(&trust, s));
+    TRY(consm_kept_by(out, own->clean.whole, &trust, drop_below));
+done:
+    edge_trust_free(&trust);
     return st;
 }

@@ -424,10 +424,10 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->student = own->student;
     memcpy(result->candidate, own->candidate, sizeof result->candidate);
     TRY(consm_settle_trees(s, result));
-    TRY(consm_settle_companions(s, result));
     s->options.config.prune_by = consm_prune_by(s);
     consm_settle_arm(s, &result->arm);
     TRY(session_keep_trust(s));
+    TRY(consm_settle_companions(s, result));
 done:
     return st;
 }
