@@ -166,8 +166,8 @@ static void load_changed(const char *from, const char *to, const char *message)
 static void other_formats_are_rejected(void **state)
 {
     (void)state;
-    load_changed("consm model 1", "consm model 5",
-                 "the format consm model 5 is newer than this consm");
+    load_changed("consm model 1", "consm model 6",
+                 "the format consm model 6 is newer than this consm");
     load_changed("consm model 1", "other model 1", "not a consm model");
 }
 
