@@ -6,6 +6,7 @@
 #include "app/objects.h"
 #include "graph/edges.h"
 #include "train/edge_trust.h"
+#include "train/session.h"
 #include <math.h>
 #include <unistd.h>
 
@@ -203,6 +204,109 @@ static void the_network_over_all_edges_may_be_one(void **state)
     consm_dataset_free(d);
 }
 
+/* ---- explanations ---------------------------------------------------------------- */
+
+struct without {
+    int32_t left, right; /* an edge; -1: none */
+    int64_t node;
+    int32_t label;
+    double log_odds; /* of the label */
+};
+
+/* A graph without an edge. */
+static struct csr *cut(const struct csr *graph, const struct without *w)
+{
+    struct csr *out;
+    int32_t *left = calloc((size_t)graph->nnz, sizeof *left);
+    int32_t *right = calloc((size_t)graph->nnz, sizeof *right);
+    int64_t count = 0;
+    for (int32_t i = 0; i < graph->rows; i++)
+        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++)
+            if (i < graph->col[e] && (i != w->left || graph->col[e] != w->right)) {
+                left[count] = i;
+                right[count++] = graph->col[e];
+            }
+    OK(csr_from_edges(&out, graph->rows, graph->rows, count, left, right, NULL, CSR_UNDIRECTED,
+                      NULL));
+    free(left);
+    free(right);
+    return out;
+}
+
+static void mix_over(struct mean *to, const struct consm_model *m, const struct problem *p,
+                     struct backend *backend, const struct csr *edges, const struct without *w,
+                     double votes, double temperature)
+{
+    struct consm_model held = *m;
+    struct problem less = *p;
+    struct views *views;
+    struct csr *graph = cut(edges, w);
+    held.config.drop_below = 0;
+    OK(views_new(&views, graph));
+    less.graph = graph;
+    less.views = views;
+    mix_in(to, &held, &less, backend, votes, temperature);
+    views_free(views);
+    csr_free(graph);
+}
+
+/* Each network over the edges that it has in the whole graph, without one. */
+static consm_status hold(void *ctx, const struct consm_model *m, const struct problem *p,
+                         struct backend *backend)
+{
+    struct without *w = ctx;
+    struct session *consm;
+    struct edge_trust trust;
+    struct mean mean = {.votes = (double)m->result.companions.votes};
+    int64_t c = p->classes;
+    float *row = calloc((size_t)c, sizeof *row);
+    assert_non_null(mean.of = calloc((size_t)(p->nodes * c), sizeof *mean.of));
+    OK(model_session(&consm, m, p, backend));
+    OK(session_trust(&trust, consm));
+    struct csr *clean = trusted(&trust, p->nodes, model_companions_below(m));
+    mix_over(&mean, m, p, backend, views_get(consm->problem->views, VIEW_ADJACENCY), w,
+             (double)m->own_votes, m->own_temperature);
+    for (int64_t i = 0; i < m->companions; i++) {
+        const struct consm_model *one = m->companion[i];
+        mix_over(&mean, one, p, backend, one->config.drop_below > 0 ? clean : p->graph, w,
+                 (double)one->picks, one->temperature);
+    }
+    for (int64_t k = 0; k < c; k++)
+        row[k] = (float)log(mean.of[w->node * c + k]);
+    w->log_odds = model_log_odds(m, row, w->label);
+    edge_trust_free(&trust);
+    session_free(consm);
+    csr_free(clean);
+    free(mean.of);
+    free(row);
+    return CONSM_OK;
+}
+
+static void explanations_hold_their_edges(void **state)
+{
+    (void)state;
+    enum { NODE = 3, EDGES = 4 };
+    for (int run = 0; run < RUNS; run++) {
+        struct consm_dataset *d = opened(run);
+        struct consm_model *m = trained(d, run, NULL, NULL);
+        struct consm_explanation *why;
+        OK(consm_explain(&why, m, d, NODE, NULL));
+        struct without all = {-1, -1, NODE, why->label, 0};
+        OK(model_on_dataset(m, d, 1, hold, &all));
+        assert_near(why->log_odds, all.log_odds, 1e-4);
+        assert_true(why->edges >= EDGES);
+        for (int64_t e = 0; e < EDGES; e++) {
+            struct without one = {why->edge_from[e], why->edge_to[e], NODE, why->label, 0};
+            OK(model_on_dataset(m, d, 1, hold, &one));
+            assert_near((double)why->edge_log_odds[e], all.log_odds - one.log_odds, 1e-4);
+        }
+        assert_true(fabs((double)why->edge_log_odds[0]) > 1e-3);
+        consm_explanation_free(why);
+        consm_model_free(m);
+        consm_dataset_free(d);
+    }
+}
+
 /* ---- the file -------------------------------------------------------------------- */
 
 /* A file in which a companion leaves out other edges than the rest is refused. */
@@ -325,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_see_trusted_edges_only),
         cmocka_unit_test(the_network_over_all_edges_may_be_one),
+        cmocka_unit_test(explanations_hold_their_edges),
         cmocka_unit_test(the_file_holds_them),
         cmocka_unit_test(a_resumed_run_has_them),
         cmocka_unit_test(a_refit_leaves_them),

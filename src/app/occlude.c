@@ -84,6 +84,31 @@ done:
     return st;
 }
 
+/* Whether a part leaves out edges or adds pairs. */
+static bool holds(const struct part *part)
+{
+    const struct config *c = &part->model->config;
+    return part->session && (c->drop_below > 0 || c->add_above > 0);
+}
+
+/* The edges among the setting's nodes that carry messages of parts which chose theirs. */
+static consm_status hold_messages(struct setting *s)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_predictor *p = s->predictor;
+    TRY(ZNEW(s->messages, p->parts));
+    for (int64_t i = 0; i < p->parts; i++) {
+        const struct csr *graph;
+        if (!holds(&p->part[i]))
+            continue;
+        graph = views_get(p->part[i].views, VIEW_ADJACENCY);
+        TRY(graph ? csr_submatrix(&s->messages[i], graph, s->node, s->nodes, s->node, s->nodes)
+                  : CONSM_ENOMEM);
+    }
+done:
+    return st;
+}
+
 /* Makes the setting of the nodes whose distance (n) is not negative; all of them if the whole graph
  * is requested. */
 static consm_status stage(struct setting *s, const struct problem *p, const int32_t *distance,
@@ -109,6 +134,8 @@ static consm_status stage(struct setting *s, const struct problem *p, const int3
     TRY(csr_submatrix(&graph, p->graph, s->node, count, s->node, count));
     TRY(list_edges(s, graph));
     TRY(take_features(s, p));
+    if (s->held)
+        TRY(hold_messages(s));
 done:
     csr_free(graph);
     return st;
@@ -124,6 +151,9 @@ static void strike(struct setting *s)
     mem_free(s->dense);
     mem_free(s->key);
     csr_free(s->sparse);
+    for (int64_t i = 0; s->messages && i < s->predictor->parts; i++)
+        csr_free(s->messages[i]);
+    mem_free(s->messages);
 }
 
 void setting_close(struct setting *s)
@@ -174,24 +204,13 @@ done:
     return st;
 }
 
-/* Of a model that predicts alone and leaves out edges or adds pairs. */
-static consm_status hold_messages(struct setting *s)
-{
-    const struct consm_predictor *p = s->predictor;
-    const struct config *c = &s->model->config;
-    if (model_mixes(s->model) || !p->part[0].session || (c->drop_below <= 0 && c->add_above <= 0))
-        return CONSM_OK;
-    s->messages = views_get(p->part[0].views, VIEW_ADJACENCY);
-    return s->messages ? CONSM_OK : CONSM_ENOMEM;
-}
-
 consm_status setting_open(struct setting *out, struct consm_predictor *predictor,
                           const struct problem *problem, struct backend *backend, int64_t centre,
                           const uint64_t *key, const float *mean)
 {
     consm_status st = CONSM_OK;
     const struct consm_model *model = predictor->model;
-    int32_t *distance = NULL;
+    int32_t *distance = NULL, number = (int32_t)centre;
     float *logits = NULL;
     int64_t reached;
     *out = (struct setting){.model = model,
@@ -200,15 +219,16 @@ consm_status setting_open(struct setting *out, struct consm_predictor *predictor
                             .by_part = !key && gap_possible(predictor),
                             .mean = mean};
     bool found = out->by_part;
+    for (int64_t i = 0; i < predictor->parts && !out->by_part; i++)
+        out->held = out->held || holds(&predictor->part[i]);
     TRY(NEW(distance, problem->nodes));
-    if (!out->by_part)
-        TRY(hold_messages(out));
     if (out->by_part) { /* one step more: the degrees there count */
         TRY(measure(distance, &reached, problem->graph, centre, gap_reach(predictor) + 1));
         TRY(stage(out, problem, distance, centre, NULL));
-    } else if (!key && !out->messages) {
-        TRY(model_logits(&logits, model, problem, backend));
-        TRY(find_ball(&found, out, problem, centre, distance, logits + centre * problem->classes));
+    } else if (!key) {
+        TRY(NEW(logits, problem->classes));
+        TRY(predictor_logits(logits, predictor, &number, 1));
+        TRY(find_ball(&found, out, problem, centre, distance, logits));
     }
     if (!found) {
         out->whole = true;
@@ -279,12 +299,11 @@ static void swap_column(struct setting *s, int64_t features, int64_t column, flo
     csr_drop_transpose(s->sparse); /* it may be of the values before */
 }
 
-/* The edges that carry messages, each once, without the occluded items; the setting is whole. */
-static consm_status thin_messages(struct csr **out, const struct setting *s,
-                                  const struct occlusion *o)
+/* A part's edges that carry messages, each once, without the occluded items. */
+static consm_status thin_messages(struct csr **out, const struct csr *graph,
+                                  const struct setting *s, const struct occlusion *o)
 {
     consm_status st = CONSM_OK;
-    const struct csr *graph = s->messages;
     int32_t *left = NULL, *right = NULL;
     float *weight = NULL;
     int64_t count = 0, gone = o ? o->neighbour : -1;
@@ -314,28 +333,19 @@ done:
     return st;
 }
 
-/* The centre's logits (c) on a graph with the setting's current features. */
-static consm_status evaluate(float *row, struct setting *s, const struct csr *graph,
-                             const struct csr *messages)
+/* The centre's logits (c) by a model whose messages go along a graph, with the setting's current
+ * features; structural ones or NULL. */
+static consm_status evaluate(float *row, const struct setting *s, const struct consm_model *m,
+                             const struct csr *graph, const float *structural)
 {
     consm_status st = CONSM_OK;
-    struct consm_model held = *s->model; /* with edges that are chosen already */
-    const struct consm_model *m = s->model;
     struct views *views = NULL;
-    float *logits = NULL, *structural = NULL;
-    if (messages) {
-        held.config.drop_below = held.config.add_above = 0;
-        m = &held;
-    }
-    TRY(views_new(&views, messages ? messages : graph));
-    if (s->key) {
-        TRY(NEW(structural, s->nodes * STRUCTURAL_FEATURES));
-        TRY(structural_features(structural, graph, s->key));
-    }
+    float *logits = NULL;
+    TRY(views_new(&views, graph));
     struct problem problem = {.nodes = s->nodes,
                               .features = m->features,
                               .classes = m->classes,
-                              .graph = messages ? messages : graph,
+                              .graph = graph,
                               .sparse = structural ? NULL : s->sparse,
                               .dense = structural ? structural : s->dense,
                               .views = views};
@@ -344,7 +354,47 @@ static consm_status evaluate(float *row, struct setting *s, const struct csr *gr
 done:
     views_free(views);
     mem_free(logits);
-    mem_free(structural);
+    return st;
+}
+
+/* The same by a part, over the edges that it chose, without the occluded items. */
+static consm_status evaluate_part(float *row, const struct setting *s, int64_t part,
+                                  const struct csr *graph, const float *structural,
+                                  const struct occlusion *without)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model held = *s->predictor->part[part].model; /* with edges that are chosen */
+    struct csr *messages = NULL;
+    held.companions = 0;
+    if (s->messages[part]) {
+        held.config.drop_below = held.config.add_above = 0;
+        TRY(thin_messages(&messages, s->messages[part], s, without));
+    }
+    TRY(evaluate(row, s, &held, messages ? messages : graph, structural));
+done:
+    csr_free(messages);
+    return st;
+}
+
+static consm_status evaluate_parts(float *row, const struct setting *s, const struct csr *graph,
+                                   const float *structural, const struct occlusion *without)
+{
+    consm_status st = CONSM_OK;
+    int32_t c = s->model->classes;
+    double *mean = NULL;
+    float *probability = NULL;
+    TRY(ZNEW(mean, c));
+    TRY(NEW(probability, c));
+    for (int64_t i = 0; i < s->predictor->parts; i++) {
+        TRY(evaluate_part(row, s, i, graph, structural, without));
+        if (model_mixes(s->model))
+            model_mix(mean, probability, s->model, s->predictor->part[i].model, row, c);
+    }
+    if (model_mixes(s->model))
+        model_mixed(row, mean, c);
+done:
+    mem_free(mean);
+    mem_free(probability);
     return st;
 }
 
@@ -365,26 +415,29 @@ static consm_status look_at_part(float *row, struct setting *s, const struct occ
 static consm_status look(float *row, struct setting *s, const struct occlusion *without)
 {
     consm_status st = CONSM_OK;
-    struct csr *graph = NULL, *messages = NULL;
-    float *kept = NULL;
+    struct csr *graph = NULL;
+    float *kept = NULL, *structural = NULL;
     int64_t column = without ? without->feature : -1;
     if (s->by_part)
         return look_at_part(row, s, without);
     TRY(thin(&graph, s, without));
-    if (s->messages)
-        TRY(thin_messages(&messages, s, without));
+    if (s->key) {
+        TRY(NEW(structural, s->nodes * STRUCTURAL_FEATURES));
+        TRY(structural_features(structural, graph, s->key));
+    }
     if (column >= 0) {
         TRY(NEW(kept, s->nodes));
         for (int64_t i = 0; i < s->nodes; i++)
             kept[i] = s->dense ? s->mean[column] : 0;
         swap_column(s, s->model->features, column, kept);
     }
-    st = evaluate(row, s, graph, messages);
+    st = s->held ? evaluate_parts(row, s, graph, structural, without)
+                 : evaluate(row, s, s->model, graph, structural);
     if (column >= 0)
         swap_column(s, s->model->features, column, kept);
 done:
     csr_free(graph);
-    csr_free(messages);
+    mem_free(structural);
     mem_free(kept);
     return st;
 }

@@ -16,8 +16,10 @@ struct setting {
     const struct consm_model *model;
     struct backend *backend;
     struct consm_predictor *predictor;
-    bool by_part;               /* gap_logits answers */
-    const struct csr *messages; /* edges that carry messages, if they are held; else NULL */
+    bool by_part; /* gap_logits answers */
+    bool held;    /* a part's edges are held */
+    struct csr *
+        *messages; /* (parts) edges that carry a part's messages, if they are held; else NULL */
     int64_t nodes, centre;
     int32_t *node;     /* (nodes) numbers in the whole graph, ascending */
     int32_t *distance; /* (nodes) steps from the centre, -1: out of its reach */

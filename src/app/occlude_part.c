@@ -13,7 +13,8 @@ bool gap_possible(const struct consm_predictor *p)
 {
     bool possible = p->rows_do && !p->graph;
     for (int64_t i = 0; i < p->parts; i++)
-        possible = possible && p->part[i].session && p->part[i].reach >= 0;
+        possible = possible && p->part[i].session && p->part[i].reach >= 0 &&
+                   p->part[i].model->config.add_above <= 0; /* pairs lead to nodes far away */
     return possible;
 }
 

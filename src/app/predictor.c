@@ -32,6 +32,7 @@ static consm_status open_part(struct part *part, const struct consm_model *model
             TRY(session_without(&p->kept, part->session, below));
         TRY(session_reach(&part->reach, &rows_do, part->session));
         p->rows_do = p->rows_do && rows_do;
+        p->settled = p->settled || !part->session->options.parts_only;
         part->views = part->session->problem->views;
     }
     if (!views_get(part->views, VIEW_ADJACENCY)) /* now, not with the first question */
@@ -344,7 +345,7 @@ consm_status predictor_logits_at(float *out, struct consm_predictor *p, const st
 {
     consm_status st = CONSM_OK;
     struct answer a = {.node = number, .count = count, .logits = out};
-    bool whole = !p->rows_do;
+    bool whole = !p->rows_do || p->settled;
     if (!whole)
         TRY(ask_parts(&whole, &a, p, v));
     if (whole)

@@ -38,7 +38,8 @@ struct consm_predictor {
     struct consm_kept *kept;   /* the edges of companions that leave out some, or NULL */
     double largest;            /* share of the nodes: above it the whole graph is predicted */
     struct consm_graph *graph; /* a growing graph, or NULL: only the dataset */
-    bool rows_do;              /* the model needs only the graph's rows */
+    bool rows_do;              /* the model needs only rows of the edges that carry messages */
+    bool settled;              /* it chose or weighed these edges, for this graph */
 
     pthread_mutex_t lock; /* protects what follows */
     float *whole;         /* (n, c) logits of all nodes, made on first use, then only read */

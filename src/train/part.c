@@ -10,8 +10,8 @@ consm_status session_reach(int64_t *out, bool *rows_do, struct session *s)
 {
     const struct csr *two_hop = views_built(s->problem->views, VIEW_TWO_HOP);
     consm_status st = program_reach(out, s->learner.eval, s->logits, two_hop);
-    /* Without parts_only the session chose its edges. */
-    *rows_do = *out >= 0 && s->options.parts_only && !program_walks(s->learner.eval, two_hop);
+    bool weighs = s->options.config.messages != MESSAGES_NONE;
+    *rows_do = *out >= 0 && !weighs && !program_walks(s->learner.eval, two_hop);
     program_free(s->learner.eval);
     s->learner.eval = NULL;
     return st;
