@@ -22,11 +22,6 @@ struct world {
     struct edges edges;
 };
 
-static double sigmoid_of(double z)
-{
-    return 1 / (1 + exp(-z));
-}
-
 /* The log-odds of agreement are informative with slope 0.8; the cosine helps a little; match, head
  * and neighbours repeat some of that; the others are noise. The first `known` edges join validation
  * nodes, all others test nodes. */

@@ -4,6 +4,8 @@
 
 #include "match/trust.h"
 
+#include <math.h>
+
 /* What a fit weighs: the terms of the score, and those that pairs without an edge have instead of
  * some of them (trust_sample.c). */
 enum { PAIRS_OWN = 5, FIT_TERMS = TRUST_TERMS + PAIRS_OWN };
@@ -29,6 +31,19 @@ struct trust_sample {
     double agreement;                              /* mean agreement of the usual edges */
     double *term; /* (known.count + pairs.count) scratch of a fit */
 };
+
+static inline double sigmoid_of(double z)
+{
+    return z >= 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z));
+}
+
+static inline double weigh(const double *x, const double *weight, int count)
+{
+    double z = 0;
+    for (int i = 0; i < count; i++)
+        z += weight[i] * x[i];
+    return z;
+}
 
 /* Collects one row of `bytes` for each edge, in order: out, or fresh memory for a graph in parts
  * (*fresh, the caller frees it). */
