@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* Never falls as the score grows; all of it selects, for a branch would often be mispredicted. */
-static inline int64_t interval_of(const struct places *p, float score)
+static inline int32_t interval_of(const struct places *p, float score)
 {
     const float above = (score > p->low ? score : p->low) - p->low, at = above * p->scale;
     const float last = (float)(p->intervals - 1);
-    return (int64_t)(at < last ? at : last); /* NaN, from inf · 0 or 0 · inf, is in the last */
+    return (int32_t)(at < last ? at : last); /* NaN, from inf · 0 or 0 · inf, is in the last */
 }
 
 void places_make(struct places *out, float *hit, uint32_t *first, float *spare, int64_t hits)
@@ -28,12 +28,12 @@ void places_make(struct places *out, float *hit, uint32_t *first, float *spare, 
     /* A float counts up to 2^24; more intervals would have no edges. */
     p.intervals = p.intervals < 1 << 24 ? p.intervals : 1 << 24;
     p.scale = high > p.low ? (float)p.intervals / (high - p.low) : 0;
-    int64_t at = 0;
+    /* The last hit of an interval stays in the next; where there is none, as many as before. */
+    memset(first, 0, (size_t)(p.intervals + 1) * sizeof *first);
     for (int64_t k = 0; k < hits; k++)
-        for (const int64_t of = interval_of(&p, hit[k]); at <= of;)
-            first[at++] = (uint32_t)k;
-    while (at <= p.intervals)
-        first[at++] = (uint32_t)hits;
+        first[interval_of(&p, hit[k]) + 1] = (uint32_t)k + 1;
+    for (int64_t at = 1; at <= p.intervals; at++)
+        first[at] = first[at] > first[at - 1] ? first[at] : first[at - 1];
     *out = p;
 }
 
@@ -53,18 +53,21 @@ static int64_t bisect(const float *hit, int64_t from, int64_t to, float score, b
 typedef float v4 __attribute__((vector_size(4 * PLACES_PAD)));
 typedef int32_t v4i __attribute__((vector_size(4 * PLACES_PAD)));
 
-/* An interval with few hits, as most are, is read as a whole, with some hits of the next ones,
- * which are above the score. */
+/* The scores' intervals are computed first, in vectors. An interval with few hits, as most are, is
+ * read as a whole, with some hits of the next ones, which are above the score. */
 int64_t places_won(const struct places *p, const float *score, int64_t n)
 {
-    enum { BLOCK = 1 << 20 }; /* what 32 bits count */
+    enum { BLOCK = 256 };
     int64_t lost = 0;
+    int32_t at[BLOCK];
     for (int64_t begin = 0; begin < n; begin += BLOCK) {
-        const int64_t end = begin + BLOCK < n ? begin + BLOCK : n;
+        const int64_t count = n - begin < BLOCK ? n - begin : BLOCK;
         v4i among = {0};
-        for (int64_t k = begin; k < end; k++) {
-            const float x = score[k];
-            const uint32_t *first = p->first + interval_of(p, x);
+        for (int64_t k = 0; k < count; k++)
+            at[k] = interval_of(p, score[begin + k]);
+        for (int64_t k = 0; k < count; k++) {
+            const float x = score[begin + k];
+            const uint32_t *first = p->first + at[k];
             v4 hit;
             if (first[1] - first[0] > PLACES_PAD) {
                 lost += bisect(p->hit, first[0], first[1], x, true) +
