@@ -12,6 +12,14 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
+/* An exp is a chain of operations that wait for each other, so SIDE vectors are computed side by
+ * side: every statement is executed for all of them before the next one. */
+enum { SIDE = 2, WIDTH = SIDE * LANES };
+#define EACH(statement)              \
+    for (int i = 0; i < SIDE; i++) { \
+        statement;                   \
+    }
+
 typedef double vd __attribute__((vector_size(8 * LANES)));
 typedef uint64_t vw __attribute__((vector_size(8 * LANES)));
 
@@ -42,62 +50,87 @@ static const double LEAST = -708, LN2_HIGH = 0x1.62e42feep-1, LN2_LOW = 0x1.a39e
  * |r| <= ln 2 / 2: e^x = 2^n e^r, and e^r is its Taylor series, in pairs of terms, which shortens
  * the chain of dependent operations. Adding 1.5·2^52 rounds to a whole number and leaves it in the
  * low bits. */
-INLINE vd v_exp(vd x)
+INLINE void v_exp(vd *e, const vd *given)
 {
     const vd magic = (vd){0} + 0x1.8p52, least = (vd){0} + LEAST;
-    x = v_select((vw)(x < least), least, x);
-    const vd whole = x * 0x1.71547652b82fep+0 + magic, n = whole - magic;
-    const vd r = (x - n * LN2_HIGH) - n * LN2_LOW, r2 = r * r, r4 = r2 * r2;
-    const vd a = (1 + r) + r2 * (1.0 / 2 + r * (1.0 / 6));
-    const vd b = (1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720 + r * (1.0 / 5040));
-    const vd c = (1.0 / 40320 + r * (1.0 / 362880)) +
-                 r2 * (1.0 / 3628800 + r * (1.0 / 39916800) + r2 * (1.0 / 479001600));
-    const vd e = a + r4 * (b + r4 * c);
-    return (vd)((vw)e + ((vw)whole << 52));
+    vd x[SIDE], whole[SIDE], n[SIDE], r[SIDE], r2[SIDE], r4[SIDE], a[SIDE], b[SIDE], c[SIDE];
+    EACH (x[i] = v_select((vw)(given[i] < least), least, given[i]))
+        EACH (whole[i] = x[i] * 0x1.71547652b82fep+0 + magic)
+            EACH (n[i] = whole[i] - magic)
+                EACH (r[i] = (x[i] - n[i] * LN2_HIGH) - n[i] * LN2_LOW)
+                    EACH (r2[i] = r[i] * r[i])
+                        EACH (c[i] = (1.0 / 40320 + r[i] * (1.0 / 362880)) +
+                                     r2[i] * (1.0 / 3628800 + r[i] * (1.0 / 39916800) +
+                                              r2[i] * (1.0 / 479001600)))
+                            EACH (r4[i] = r2[i] * r2[i])
+                                EACH (b[i] = (1.0 / 24 + r[i] * (1.0 / 120)) +
+                                             r2[i] * (1.0 / 720 + r[i] * (1.0 / 5040)))
+                                    EACH (b[i] = b[i] + r4[i] * c[i])
+                                        EACH (a[i] =
+                                                  (1 + r[i]) + r2[i] * (1.0 / 2 + r[i] * (1.0 / 6)))
+                                            EACH (a[i] = a[i] + r4[i] * b[i])
+                                                EACH (e[i] = (vd)((vw)a[i] + ((vw)whole[i] << 52)))
 }
 
 /* log of a normal number x > 0. x = 2^n m, m in [sqrt(1/2), sqrt 2): log m = 2 atanh(s), s = (m -
  * 1) / (m + 1), |s| < 0.172, by its Taylor series. n is read off as a double by putting it into the
  * low bits of 2^52. */
-INLINE vd v_log(vd x)
+INLINE void v_log(vd *out, const vd *x)
 {
     const uint64_t root = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000, far = 0x4330000000000000;
-    const vw bits = (vw)x + (one - root);
-    const vd n = (vd)((bits >> 52) | far) - (0x1p52 + 1023);
-    const vd m = (vd)((bits & 0xfffffffffffff) + root);
-    const vd s = (m - 1) / (m + 1), s2 = s * s, s4 = s2 * s2;
-    const vd a = (1.0 / 3 + s2 * (1.0 / 5)) + s4 * (1.0 / 7 + s2 * (1.0 / 9));
-    const vd b = (1.0 / 11 + s2 * (1.0 / 13)) + s4 * (1.0 / 15 + s2 * (1.0 / 17) + s4 * (1.0 / 19));
-    const vd twice = s + s;
-    return n * LN2_HIGH + (twice + (twice * s2 * (a + s4 * s4 * b) + n * LN2_LOW));
+    vw bits[SIDE];
+    vd n[SIDE], m[SIDE], s[SIDE], s2[SIDE], s4[SIDE], a[SIDE], b[SIDE], twice[SIDE];
+    EACH (bits[i] = (vw)x[i] + (one - root))
+        EACH (n[i] = (vd)((bits[i] >> 52) | far) - (0x1p52 + 1023))
+            EACH (m[i] = (vd)((bits[i] & 0xfffffffffffff) + root))
+                EACH (s[i] = (m[i] - 1) / (m[i] + 1))
+                    EACH (s2[i] = s[i] * s[i])
+                        EACH (s4[i] = s2[i] * s2[i])
+                            EACH (a[i] = (1.0 / 3 + s2[i] * (1.0 / 5)) +
+                                         s4[i] * (1.0 / 7 + s2[i] * (1.0 / 9)))
+                                EACH (b[i] = (1.0 / 11 + s2[i] * (1.0 / 13)) +
+                                             s4[i] * (1.0 / 15 + s2[i] * (1.0 / 17) +
+                                                      s4[i] * (1.0 / 19)))
+                                    EACH (b[i] = a[i] + s4[i] * s4[i] * b[i])
+                                        EACH (twice[i] = s[i] + s[i])
+                                            EACH (out[i] = n[i] * LN2_HIGH +
+                                                           (twice[i] + (twice[i] * s2[i] * b[i] +
+                                                                        n[i] * LN2_LOW)))
 }
 
 /* Terms below 1 are added apart from those of the largest logits, which are 1: the sum without one
  * of these has all its digits. */
 struct sums {
-    vd below, ones;
+    vd below[SIDE], ones[SIDE];
+    vd odd[SIDE]; /* NaN if a number is not finite */
 };
 
-/* x becomes x - top, term its exp. *odd is NaN if a number is not finite. */
-INLINE struct sums take_terms(double *x, double *term, vd *odd, int64_t classes)
+INLINE void load(vd *v, const double *from){EACH (v[i] = v_load(from + i * LANES))}
+
+INLINE void store(double *to, const vd *v){EACH (v_store(to + i * LANES, v[i]))}
+
+/* x becomes x - top, term its exp. */
+INLINE void take_terms(struct sums *s, double *x, double *term, int64_t classes)
 {
-    struct sums s = {{0}, {0}};
-    vd top = v_load(x);
-    *odd = (vd){0};
-    for (int64_t k = 1; k < classes; k++) {
-        const vd v = v_load(x + k * TILE);
-        top = v_select((vw)(v > top), v, top);
-    }
+    vd top[SIDE], v[SIDE], e[SIDE];
+    load(top, x);
+    EACH (s->below[i] = s->ones[i] = s->odd[i] = (vd){0})
+        for (int64_t k = 1; k < classes; k++) {
+            load(v, x + k * TILE);
+            EACH (top[i] = v_select((vw)(v[i] > top[i]), v[i], top[i]))
+        }
     for (int64_t k = 0; k < classes; k++) {
-        const vd v = v_load(x + k * TILE) - top, e = v_exp(v);
-        const vw less = (vw)(e < 1);
-        v_store(x + k * TILE, v);
-        v_store(term + k * TILE, e);
-        s.below += v_and(less, e);
-        s.ones += v_and(~less, (vd){0} + 1);
-        *odd += v - v;
+        vw less[SIDE];
+        load(v, x + k * TILE);
+        EACH (v[i] = v[i] - top[i])
+            v_exp(e, v);
+        store(x + k * TILE, v);
+        store(term + k * TILE, e);
+        EACH (less[i] = (vw)(e[i] < 1))
+            EACH (s->below[i] += v_and(less[i], e[i]))
+                EACH (s->ones[i] += v_and(~less[i], (vd){0} + 1))
+                    EACH (s->odd[i] += v[i] - v[i])
     }
-    return s;
 }
 
 #define PASTE(set)  tile_##set
@@ -107,16 +140,22 @@ tile_fn EXPAND(SIMD_NAME);
 void EXPAND(SIMD_NAME)(double *x, double *rest, double *all, int64_t classes, int64_t from,
                        int64_t to)
 {
-    for (int64_t r = 0; r < TILE; r += LANES) {
-        vd odd;
-        const struct sums s = take_terms(x + r, rest + r, &odd, classes);
-        const vd sum = s.below + s.ones, least = s.below + (s.ones - 1);
-        const vw plain = (vw)(odd == 0) & (vw)(least > 0x1p-900);
-        for (int64_t k = from; k < to; k++) {
-            double *at = rest + k * TILE + r;
-            const vd e = v_load(at);
-            v_store(at, v_log(v_select((vw)(e < 1), sum - e, least)));
-        }
-        v_store(all + r, v_select(plain, v_log(sum), (vd){0} + __builtin_nan("")));
+    for (int64_t r = 0; r < TILE; r += WIDTH) {
+        struct sums s;
+        vd sum[SIDE], least[SIDE], v[SIDE];
+        take_terms(&s, x + r, rest + r, classes);
+        EACH (sum[i] = s.below[i] + s.ones[i])
+            EACH (least[i] = s.below[i] + (s.ones[i] - 1))
+                for (int64_t k = from; k < to; k++) {
+                    double *at = rest + k * TILE + r;
+                    load(v, at);
+                    EACH (v[i] = v_select((vw)(v[i] < 1), sum[i] - v[i], least[i]))
+                        v_log(v, v);
+                    store(at, v);
+                }
+        v_log(v, sum);
+        EACH (const vw plain = (vw)(s.odd[i] == 0) & (vw)(least[i] > 0x1p-900);
+              v[i] = v_select(plain, v[i], (vd){0} + __builtin_nan("")))
+            store(all + r, v);
     }
 }
