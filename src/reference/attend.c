@@ -49,28 +49,48 @@ static double log_sum(const struct instr *in, int64_t i, int64_t h)
     return total > 0 ? most + log(total) : 0;
 }
 
+/* Columns that are added at once, so that an entry is not weighed anew for each of them. */
+enum { STRIP = 32 };
+
+static int64_t strip_end(int64_t from, int64_t to)
+{
+    return from + STRIP < to ? from + STRIP : to;
+}
+
+/* Columns [from, to) of Σ_j w_ij z_j; beside them Σ_j slope_ij w_ij z_j. Returns Σ_j slope_ij α_ij.
+ */
+static double attend_strip(const struct instr *in, const struct step *step, int64_t i, int64_t h,
+                           double most, int64_t from, int64_t to)
+{
+    const struct csr *s = in->attr.csr;
+    double sum[STRIP] = {0}, bent[STRIP] = {0}, slopes = 0;
+    EACH_ENTRY (k, s, i) {
+        struct weight w = weigh(in, step, k, h, X(i, h) + Y(s->col[k], h), most);
+        for (int64_t c = from; c < to; c++) {
+            sum[c - from] += w.dropped * w.whole * Z(s->col[k], c);
+            bent[c - from] += w.dropped * w.slope * Z(s->col[k], c);
+        }
+        slopes += w.slope;
+    }
+    for (int64_t c = from; c < to; c++) {
+        OUT(i, c) = (float)sum[c - from];
+        if (in->update[0])
+            in->update[0][i * in->cols + c] = (float)bent[c - from];
+    }
+    return slopes;
+}
+
 /* Σ_j w_ij z_j; beside it Σ_j slope_ij w_ij z_j, and (log Σ exp, Σ_j slope_ij α_ij) */
 LOOP(attend)
 {
-    const struct csr *s = in->attr.csr;
     const int64_t heads = in->attr.heads, d = in->cols / heads;
     for (int64_t i = 0; i < in->rows; i++)
         for (int64_t h = 0; h < heads; h++) {
+            const int64_t end = (h + 1) * d;
             const double most = log_sum(in, i, h);
             double slopes = 0;
-            for (int64_t c = h * d; c < (h + 1) * d; c++) {
-                double sum = 0, bent = 0;
-                slopes = 0;
-                EACH_ENTRY (k, s, i) {
-                    struct weight w = weigh(in, step, k, h, X(i, h) + Y(s->col[k], h), most);
-                    sum += w.dropped * w.whole * Z(s->col[k], c);
-                    bent += w.dropped * w.slope * Z(s->col[k], c);
-                    slopes += w.slope;
-                }
-                OUT(i, c) = (float)sum;
-                if (in->update[0])
-                    in->update[0][i * in->cols + c] = (float)bent;
-            }
+            for (int64_t c = h * d; c < end; c += STRIP)
+                slopes = attend_strip(in, step, i, h, most, c, strip_end(c, end));
             if (in->update[1]) {
                 in->update[1][i * 2 * heads + h] = (float)most;
                 in->update[1][i * 2 * heads + heads + h] = (float)(is_gate(in) ? 0 : slopes);
@@ -98,6 +118,23 @@ LOOP(attend_rows)
     }
 }
 
+/* Columns [from, to) of Σ_i w_ij g_i. */
+static void columns_strip(const struct instr *in, const struct step *step, int64_t j, int64_t h,
+                          int64_t from, int64_t to)
+{
+    const struct csr *s = walked(in);
+    double sum[STRIP] = {0};
+    EACH_ENTRY (k, s, j) {
+        const int64_t i = s->col[k];
+        struct weight w =
+            weigh(in, step, stored(in, k), h, X(i, h) + Y(j, h), X(i, in->attr.heads + h));
+        for (int64_t c = from; c < to; c++)
+            sum[c - from] += w.dropped * w.whole * (double)SRC(3, i, c);
+    }
+    for (int64_t c = from; c < to; c++)
+        OUT(j, c) = (float)sum[c - from];
+}
+
 /* Σ_i w_ij g_i; beside it Σ_i slope_ij (drop_ij ⟨g_i, z_j⟩ - ⟨g_i, out_i⟩) */
 LOOP(attend_columns)
 {
@@ -105,26 +142,19 @@ LOOP(attend_columns)
     const int64_t heads = in->attr.heads, d = in->cols / heads;
     for (int64_t j = 0; j < in->rows; j++)
         for (int64_t h = 0; h < heads; h++) {
+            const int64_t end = (h + 1) * d;
             double scores = 0;
             EACH_ENTRY (k, s, j) {
                 const int64_t i = s->col[k];
                 double along = 0;
                 struct weight w =
                     weigh(in, step, stored(in, k), h, X(i, h) + Y(j, h), X(i, heads + h));
-                for (int64_t c = h * d; c < (h + 1) * d; c++)
+                for (int64_t c = h * d; c < end; c++)
                     along += (double)SRC(3, i, c) * Z(j, c);
                 scores += w.slope * (w.dropped * along - X(i, 2 * heads + h));
             }
-            for (int64_t c = h * d; c < (h + 1) * d; c++) {
-                double sum = 0;
-                EACH_ENTRY (k, s, j) {
-                    const int64_t i = s->col[k];
-                    struct weight w =
-                        weigh(in, step, stored(in, k), h, X(i, h) + Y(j, h), X(i, heads + h));
-                    sum += w.dropped * w.whole * (double)SRC(3, i, c);
-                }
-                OUT(j, c) = (float)sum;
-            }
+            for (int64_t c = h * d; c < end; c += STRIP)
+                columns_strip(in, step, j, h, c, strip_end(c, end));
             if (in->update[0])
                 in->update[0][j * heads + h] = (float)scores;
         }

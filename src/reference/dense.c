@@ -22,17 +22,24 @@ LOOP(noise)
         OUT(r, c) = (float)uniform_draw(in, step, r, c);
 }
 
-/* Σ_i op(x)[r,i]·op(y)[i,c] */
+/* Σ_i op(x)[r,i]·op(y)[i,c]; some columns at once, whose sums do not wait for each other */
 LOOP(matmul)
 {
+    enum { STRIP = 16 };
     const bool tx = in->attr.transposed, ty = in->attr.other_transposed;
     const int64_t inner = tx ? in->src_rows[0] : in->src_cols[0];
-    EACH (r, c) {
-        double sum = 0;
-        for (int64_t i = 0; i < inner; i++)
-            sum += (tx ? X(i, r) : X(r, i)) * (ty ? Y(c, i) : Y(i, c));
-        OUT(r, c) = (float)sum;
-    }
+    for (int64_t r = 0; r < in->rows; r++)
+        for (int64_t from = 0; from < in->cols; from += STRIP) {
+            const int64_t columns = in->cols - from < STRIP ? in->cols - from : STRIP;
+            double sum[STRIP] = {0};
+            for (int64_t i = 0; i < inner; i++) {
+                const double x = tx ? X(i, r) : X(r, i);
+                for (int64_t c = 0; c < columns; c++)
+                    sum[c] += x * (ty ? Y(from + c, i) : Y(i, from + c));
+            }
+            for (int64_t c = 0; c < columns; c++)
+                OUT(r, from + c) = (float)sum[c];
+        }
 }
 
 LOOP(axpby)
@@ -163,6 +170,7 @@ LOOP(adam)
     const struct adam_options *o = &in->attr.optimiser->adam;
     const struct params *params = in->attr.optimiser->params;
     const double t = (double)step->number + 1;
+    const double left1 = 1 - pow(o->beta1, t), left2 = 1 - pow(o->beta2, t);
     float *w = in->out, *first = in->update[0], *second = in->update[1];
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
@@ -171,8 +179,8 @@ LOOP(adam)
             double g = (double)in->src[0][e] + o->weight_decay * (double)w[e];
             double m = o->beta1 * (double)first[e] + (1 - o->beta1) * g;
             double v = o->beta2 * (double)second[e] + (1 - o->beta2) * g * g;
-            double length = sqrt(v / (1 - pow(o->beta2, t))) + o->eps;
-            w[e] = (float)((double)w[e] - o->lr * m / (1 - pow(o->beta1, t)) / length);
+            double length = sqrt(v / left2) + o->eps;
+            w[e] = (float)((double)w[e] - o->lr * m / left1 / length);
             first[e] = (float)m;
             second[e] = (float)v;
         }

@@ -25,16 +25,19 @@ static uint64_t row_number(const struct instr *in, int64_t r)
 double dropout_factor_of(const struct instr *in, const struct step *step, uint64_t element)
 {
     const double rate = (double)in->attr.a;
+    double whole = 2 * rate; /* rate·2^bits */
     uint64_t bits = 1;
     uint32_t word[4];
     if (rate == 0)
         return 1;
-    while (bits < 16 && fmod(rate * (double)(1u << bits), 1) != 0)
+    while (bits < 16 && floor(whole) != whole) {
         bits *= 2;
+        whole = rate * (double)(1u << bits);
+    }
     const uint64_t first = element * bits;
     draw(word, in, step, (uint32_t)(first / 128), (uint32_t)(first / 128 >> 32));
     const uint32_t number = word[first % 128 / 32] >> first % 32 & ((1u << bits) - 1);
-    return number >= (uint32_t)lrint(rate * (double)(1u << bits)) ? 1 / (1 - rate) : 0;
+    return number >= (uint32_t)lrint(whole) ? 1 / (1 - rate) : 0;
 }
 
 double dropout_factor(const struct instr *in, const struct step *step, int64_t r, int64_t c)
