@@ -22,6 +22,13 @@ enum { UNDER_ASAN = 1 };
 enum { UNDER_ASAN = 0 };
 #endif
 
+/* ThreadSanitizer looks for races. It needs no values on a single thread, and no race twice. */
+#ifdef __SANITIZE_THREAD__
+enum { UNDER_TSAN = 1 };
+#else
+enum { UNDER_TSAN = 0 };
+#endif
+
 /* The call must succeed; on failure the library's message is shown. */
 #define OK(call)                                                         \
     do {                                                                 \

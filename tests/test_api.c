@@ -230,8 +230,9 @@ static void validation_is_held_out(void **state)
 static void predictions_come_back_bit_for_bit(void **state)
 {
     (void)state;
-    const char *const sets[] = {small, "karate", "csbm:nodes=120,features=60,words=6,classes=3"};
-    for (size_t k = 0; k < 3; k++) {
+    const char *const sets[] = {"csbm:nodes=120,features=60,words=6,classes=3", small, "karate"};
+    /* Models train on threads on graphs like the others in test_train_threads, too. */
+    for (size_t k = 0; k < (UNDER_TSAN ? 1 : 3); k++) {
         struct consm_dataset *d, *again;
         OK(consm_dataset_open(&d, sets[k], NULL));
         for (const struct model_def *const *def = model_list(); *def; def++) {
@@ -905,5 +906,7 @@ int main(void)
         cmocka_unit_test(own_models_train_and_load),
         cmocka_unit_test(one_dataset_serves_many_threads),
     };
+    if (UNDER_TSAN) /* hundreds of files, on one thread */
+        cmocka_set_skip_filter("broken_files_*");
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -92,7 +92,7 @@ static void a_break_changes_nothing(void **state)
         OK(model_train(&whole, NULL, &r.request));
         /* Interrupted at one epoch, then again at another, the second time by the regular interval.
          */
-        for (int64_t first = 1; first < 10; first += 4) {
+        for (int64_t first = 1; first < 10; first += UNDER_ASAN ? 8 : 4) {
             int64_t second = first + 2;
             r.request.resume = false;
             r.request.options.progress = stop_at;
@@ -125,7 +125,7 @@ static void consm_goes_on_after_its_choices(void **state)
     OK(model_train(&whole, NULL, &r.request));
     assert_int_equal(whole->result.epochs,
                      4 + consm_round_updates(&r.request.options.config, 1) + 4);
-    for (int64_t stop = 4; stop < whole->result.epochs; stop += 3)
+    for (int64_t stop = 4; stop < whole->result.epochs; stop += UNDER_ASAN ? 9 : 3)
         goes_on_from(&r, whole, stop);
     consm_model_free(whole);
     run_close(&r);
@@ -470,7 +470,7 @@ static void a_run_in_many_pieces_is_one_run(void **state)
     r.request.options.progress_ctx = &c;
     r.request.options.checkpoint_every = 7;
     for (r.request.resume = false; st == CONSM_ECANCEL; r.request.resume = true) {
-        c.stop = c.all + 37;
+        c.stop = c.all + (UNDER_ASAN ? 149 : 37);
         st = model_train(&part, NULL, &r.request);
     }
     assert_int_equal(st, CONSM_OK);

@@ -100,16 +100,10 @@ static void on_every_backend(void (*test)(struct backend *backend, struct backen
 
 /* ---- shapes and graphs ---- */
 
-#ifdef __SANITIZE_THREAD__
-enum { SLOW = 1 };
-#else
-enum { SLOW = 0 };
-#endif
-
 /* On the simulated card, and under ThreadSanitizer, tests only one of `many` entries of a list. */
 static int every(int many)
 {
-    return card_open || SLOW ? many : 1;
+    return card_open || UNDER_TSAN ? many : 1;
 }
 
 static void widths(struct backend *backend, struct backend *reference)

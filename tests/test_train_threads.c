@@ -10,7 +10,8 @@ static struct train_options short_options(const struct model_def *model)
     return o;
 }
 
-static void check_threads(struct scene *scene)
+/* Teams of 2, 3 and 7 threads; under ThreadSanitizer only of `raced`. */
+static void check_threads(struct scene *scene, int raced)
 {
     static const int team[] = {2, 3, 7};
     for (const struct model_def *const *m = model_list(); *m; m++) {
@@ -19,6 +20,8 @@ static void check_threads(struct scene *scene)
         char what[96];
         train_on(&alone, &scene->problem, &options, 1);
         for (int i = 0; i < 3; i++) {
+            if (UNDER_TSAN && team[i] != raced)
+                continue;
             snprintf(what, sizeof what, "%s on %s, 1 and %d threads", (*m)->name, scene->data->name,
                      team[i]);
             train_on(&many, &scene->problem, &options, team[i]);
@@ -34,10 +37,10 @@ static void same_bits_on_any_threads(void **state)
     (void)state;
     struct scene scene;
     scene_small(&scene);
-    check_threads(&scene);
+    check_threads(&scene, 3);
     scene_close(&scene);
     scene_open(&scene, "karate", 4);
-    check_threads(&scene);
+    check_threads(&scene, 7);
     scene_close(&scene);
 }
 
