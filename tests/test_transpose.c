@@ -1,4 +1,4 @@
-/* Which matrices are their own transpose, and what is kept of the others. */
+/* Which matrices are their own transpose, what is kept of the others, and how long. */
 #include "check.h"
 
 #include "base/rng.h"
@@ -140,12 +140,63 @@ static void known_symmetry_is_the_found_one(void **state)
     fewer_edges(true);
 }
 
+/* A graph in which everybody is a neighbour of everybody. */
+static struct csr *complete(int64_t nodes)
+{
+    struct csr *a;
+    int64_t at = 0;
+    OK(csr_new(&a, nodes, nodes, nodes * (nodes - 1), false));
+    for (int64_t r = 0; r < nodes; r++) {
+        for (int64_t c = 0; c < nodes; c++)
+            if (c != r)
+                a->col[at++] = (int32_t)c;
+        a->start[r + 1] = at;
+    }
+    a->symmetric = true;
+    return a;
+}
+
+/* A matrix that two hold, one after the other. stays: whether it is there afterwards. */
+static void two_hold(struct views *views, enum view kind, bool stays)
+{
+    const struct csr *a = views_hold(views, kind);
+    assert_non_null(a);
+    assert_ptr_equal(views_hold(views, kind), a);
+    views_leave(views, kind);
+    assert_ptr_equal(views_built(views, kind), a);
+    views_leave(views, kind);
+    assert_int_equal(views_built(views, kind) != NULL, stays);
+}
+
+/* Matrices of a large graph stay while somebody holds them, or if they were given out for good;
+ * small ones stay. Views that are freed wait for the last holder. */
+static void large_matrices_are_freed(void **state)
+{
+    (void)state;
+    enum { LARGE = 4200, SMALL = 20 }; /* 17.6 million entries */
+    for (int large = 0; large <= 1; large++) {
+        struct csr *graph = complete(large ? LARGE : SMALL);
+        struct views *views;
+        OK(views_new(&views, graph));
+        two_hold(views, VIEW_SYMMETRIC, !large);
+        two_hold(views, VIEW_SYMMETRIC, !large);
+        assert_non_null(views_get(views, VIEW_SYMMETRIC));
+        two_hold(views, VIEW_SYMMETRIC, true);
+        const struct csr *held = views_hold(views, VIEW_LOOPS);
+        views_free(views);
+        assert_int_equal(held->nnz, graph->nnz + graph->rows);
+        views_leave(views, VIEW_LOOPS);
+        csr_free(graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_matrices_get_one),
         cmocka_unit_test(a_symmetric_matrix_is_its_own),
         cmocka_unit_test(known_symmetry_is_the_found_one),
+        cmocka_unit_test(large_matrices_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

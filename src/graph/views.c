@@ -1,8 +1,13 @@
-/* Builds each matrix of a graph once, behind a lock. */
+/* Builds each matrix of a graph once, behind a lock. Those of a large graph are freed when nobody
+ * holds them any more: several at once would need more memory than the graph. */
 #include "graph/views.h"
 
 #include <pthread.h>
 #include <string.h>
+
+/* A matrix with more entries takes more than 128 MB, and about a tenth of a second to build again.
+ */
+enum { LARGE = 1 << 24 };
 
 struct views {
     const struct csr *adjacency; /* or NULL: a part of rows */
@@ -12,6 +17,9 @@ struct views {
     struct csr_rows rows; /* of the graph that the part belongs to */
     pthread_mutex_t lock;
     struct csr *built[VIEW_COUNT];
+    bool stays[VIEW_COUNT]; /* given out by views_get() */
+    int64_t held[VIEW_COUNT];
+    bool closed; /* to be freed when nobody holds a matrix */
 };
 
 consm_status views_new(struct views **out, const struct csr *adjacency)
@@ -34,15 +42,33 @@ done:
     return st;
 }
 
-void views_free(struct views *views)
+static void destroy(struct views *views)
 {
-    if (!views)
-        return;
     for (int kind = 0; kind < VIEW_COUNT; kind++)
         csr_free(views->built[kind]);
     csr_free(views->own);
     pthread_mutex_destroy(&views->lock);
     mem_free(views);
+}
+
+static bool is_held(const struct views *views)
+{
+    bool held = false;
+    for (int kind = 0; kind < VIEW_COUNT; kind++)
+        held = held || views->held[kind] > 0;
+    return held;
+}
+
+void views_free(struct views *views)
+{
+    if (!views)
+        return;
+    pthread_mutex_lock(&views->lock);
+    views->closed = true;
+    bool held = is_held(views);
+    pthread_mutex_unlock(&views->lock);
+    if (!held)
+        destroy(views);
 }
 
 consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
@@ -160,18 +186,49 @@ static consm_status make_part(struct csr **out, const struct views *part, enum v
     }
 }
 
-const struct csr *views_get(struct views *views, enum view kind)
+/* The matrix, built if it is missing; the lock is held. */
+static const struct csr *ready(struct views *views, enum view kind)
 {
-    pthread_mutex_lock(&views->lock);
     if (!views->built[kind] && views->whole)
         cut_part(&views->built[kind], views, kind);
     else if (!views->built[kind] && views->own)
         make_part(&views->built[kind], views, kind);
     else if (!views->built[kind])
         build(&views->built[kind], views->adjacency, kind);
-    const struct csr *found = views->built[kind];
+    return views->built[kind];
+}
+
+const struct csr *views_get(struct views *views, enum view kind)
+{
+    pthread_mutex_lock(&views->lock);
+    const struct csr *found = ready(views, kind);
+    views->stays[kind] = true;
     pthread_mutex_unlock(&views->lock);
     return found;
+}
+
+const struct csr *views_hold(struct views *views, enum view kind)
+{
+    pthread_mutex_lock(&views->lock);
+    const struct csr *found = ready(views, kind);
+    views->held[kind] += found != NULL;
+    pthread_mutex_unlock(&views->lock);
+    return found;
+}
+
+void views_leave(struct views *views, enum view kind)
+{
+    pthread_mutex_lock(&views->lock);
+    struct csr *a = views->built[kind];
+    views->held[kind]--;
+    if (views->held[kind] == 0 && !views->stays[kind] && a->nnz > LARGE) {
+        csr_free(a);
+        views->built[kind] = NULL;
+    }
+    bool last = views->closed && !is_held(views);
+    pthread_mutex_unlock(&views->lock);
+    if (last)
+        destroy(views);
 }
 
 const struct csr *views_built(struct views *views, enum view kind)

@@ -1,6 +1,7 @@
 /*
  * The matrices that models derive from one graph (normalised, with loops, two-hop …). Each is built
- * on first use and shared by all programs and parallel runs on that graph.
+ * on first use and shared by all programs and parallel runs on that graph. Those of a large graph
+ * stay only while somebody holds them.
  */
 #ifndef GRAPH_VIEWS_H
 #define GRAPH_VIEWS_H
@@ -19,7 +20,7 @@ enum view {
 
 struct views;
 
-/* Views of a square matrix, which must outlive them. */
+/* Views of a square matrix, which must outlive them. They are freed when nobody holds a matrix. */
 consm_status views_new(struct views **out, const struct csr *adjacency);
 void views_free(struct views *views);
 
@@ -34,8 +35,12 @@ consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
                            const struct ball *ball);
 
 /* The matrix, with its transpose cached; NULL with a message if it cannot be built. Any thread may
- * call it. */
+ * call it. The matrix stays as long as the views. */
 const struct csr *views_get(struct views *views, enum view kind);
+
+/* The same until views_leave(), which follows each call that did not return NULL. */
+const struct csr *views_hold(struct views *views, enum view kind);
+void views_leave(struct views *views, enum view kind);
 
 /* The matrix if it was built before, else NULL. */
 const struct csr *views_built(struct views *views, enum view kind);

@@ -52,7 +52,7 @@ node with_norm(struct program *p, int64_t layer, node x, const struct config *c)
  */
 node finish_layer(struct program *p, int64_t layer, node z, node h, const struct config *c);
 
-/* A matrix of the graph; poisons the program if it cannot be built. */
+/* A matrix of the graph, which the program holds; poisons the program if it cannot be built. */
 const struct csr *graph_view(struct program *p, const struct inputs *in, enum view kind);
 
 #endif

@@ -54,10 +54,30 @@ void model_defaults(const struct model_def *model, struct config *c)
         model->defaults(c);
 }
 
+/* A matrix that a program holds. */
+struct held_view {
+    struct views *views;
+    enum view kind;
+};
+
+static void leave_view(void *thing)
+{
+    struct held_view *held = thing;
+    views_leave(held->views, held->kind);
+    mem_free(held);
+}
+
 const struct csr *graph_view(struct program *p, const struct inputs *in, enum view kind)
 {
-    const struct csr *view = views_get(in->views, kind);
-    if (!view)
-        program_failed(p, CONSM_ENOMEM); /* a view of a valid graph fails only without memory */
-    return view;
+    struct held_view *held = mem_alloc(1, sizeof *held);
+    const struct csr *view = held ? views_hold(in->views, kind) : NULL;
+    if (view) {
+        *held = (struct held_view){in->views, kind};
+        if (program_own(p, held, leave_view) == CONSM_OK)
+            return view;
+    } else {
+        mem_free(held);
+    }
+    program_failed(p, CONSM_ENOMEM); /* a view of a valid graph fails only without memory */
+    return NULL;
 }

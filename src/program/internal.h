@@ -107,9 +107,6 @@ const struct csr *program_transpose(struct program *p, const struct csr *s);
 /* The same for values that are nodes: also gives its entries' positions in s. */
 const struct csr *program_transpose_entries(struct program *p, const struct csr *s);
 
-/* Gives an object to the program, which frees it (also if this call fails). */
-consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
-
 /* What operation x writes besides its result, as its update `slot`: (rows, cols). Recorded after x,
  * because its readers need x. */
 node program_beside(struct program *p, node x, int slot, int64_t rows, int64_t cols);

@@ -30,6 +30,9 @@ node program_name(struct program *p, node x, const char *name);
 /* Keeps the node's value readable after a run. */
 void program_keep(struct program *p, node x);
 
+/* Gives an object to the program, which frees it (also if this call fails). */
+consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
+
 /* Poisons the program with a message; returns POISON. */
 node program_fault(struct program *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
