@@ -118,6 +118,13 @@ node spmm_values(struct program *p, const struct csr *s, node values, node x)
                   .sources = 2, .attr = {.csr = s, .heads = heads, .a = dropped});
 }
 
+/* Whether S(v) is its own transpose, to the bit: DropEdge treats both directions of an edge alike.
+ * The positions of the transposed entries, 8 bytes each, are then not needed. */
+static bool mirrored(struct program *p, const struct csr *s, node values)
+{
+    return p->node[values].op == OP_EDGE_DROP && program_transpose(p, s) == s;
+}
+
 /* Z = S(v)·X:  X̄ += S(v)ᵀ·G,  v̄_ij += ⟨G_i, X_j⟩ per head */
 void grad_spmm_values(struct program *p, node self, node g)
 {
@@ -125,13 +132,14 @@ void grad_spmm_values(struct program *p, node self, node g)
     node values = info.src[0], x = info.src[1];
     if (grad_wanted(p, values))
         grad_add(p, values, sddmm(p, info.attr.csr, g, x, info.attr.heads));
-    if (grad_wanted(p, x) && program_transpose_entries(p, info.attr.csr))
+    bool same = mirrored(p, info.attr.csr, values);
+    if (grad_wanted(p, x) && (same || program_transpose_entries(p, info.attr.csr)))
         grad_add(p, x,
                  RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
                         .src = {values, g}, .sources = 2,
                         .attr = {.csr = info.attr.csr,
                                  .heads = info.attr.heads,
-                                 .transposed = true,
+                                 .transposed = !same,
                                  .a = info.attr.a}));
 }
 
