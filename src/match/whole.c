@@ -15,6 +15,15 @@ done:
     return st;
 }
 
+/* More numbers, 256 MB, are not kept from one scoring to the next: they are the largest array of
+ * the module, and M's first layer on them is narrow. */
+enum { LARGE_POOLED = 1 << 26 };
+
+static int64_t pooled_size(const struct matcher *m)
+{
+    return m->data.nodes * m->data.classes * m->config->match_width;
+}
+
 static consm_status open_scoring(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -22,7 +31,7 @@ static consm_status open_scoring(struct matcher *m)
     struct consm_ot_options transport = matcher_transport(m->config);
     TRY(ot_plans_new(&m->plans, d->nodes, d->classes, matcher_largest_set(m), &transport,
                      team_size(m->team)));
-    TRY(NEW(m->pooled, d->nodes * d->classes * m->config->match_width));
+    TRY(NEW(m->pooled, pooled_size(m)));
 done:
     return st;
 }
@@ -118,8 +127,12 @@ void whole_pool_all(struct matcher *m, const int32_t *only, int64_t count, const
 
 static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
 {
-    consm_status st = costs(m, h);
+    consm_status st = CONSM_OK;
+    TRY(costs(m, h));
+    if (!m->pooled)
+        TRY(NEW(m->pooled, pooled_size(m)));
     whole_pool_all(m, only, count, h);
+done:
     return st;
 }
 
@@ -148,6 +161,10 @@ static consm_status project(struct matcher *m)
     TRY(program_read(&ego, m->learner.eval, m->embedding));
     program_bind(m->project, m->ego_input, ego);
     TRY(whole_run_project(m));
+    if (pooled_size(m) > LARGE_POOLED) {
+        mem_free(m->pooled);
+        m->pooled = NULL;
+    }
 done:
     return st;
 }
