@@ -61,12 +61,11 @@ done:
     return st;
 }
 
-/* The edges with their terms in L_SUP: a list, or values of a matrix. */
-static consm_status open_edges(struct session *s, struct consm *own)
+/* The terms of the edges in L_SUP: a list, or values of a matrix. */
+static consm_status open_terms(struct session *s, struct consm *own)
 {
     consm_status st = CONSM_OK;
     const struct csr *graph = s->problem->graph;
-    TRY(edges_new(&own->edges, graph));
     int64_t count = own->edges->count;
     TRY(ZNEW(own->w, count));
     if (graph->partition) {
@@ -98,12 +97,13 @@ static consm_status consm_open(struct session *s)
         TRY(consm_open_messages(s));
         return consm_declare_store(s);
     }
-    TRY(open_edges(s, own));
+    TRY(edges_new(&own->edges, s->problem->graph));
     own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
                                               : s->options.config.zeta;
     s->options.config.zeta = own->zeta;
     consm_settle_length(s);
     TRY(consm_choose_backbone(s));
+    TRY(open_terms(s, own)); /* only now: candidates need the memory */
     TRY(consm_open_guesses(s));
     TRY(consm_open_entropy(s));
     TRY(consm_open_messages(s));
@@ -314,14 +314,25 @@ done:
     return st;
 }
 
-/* Examines the matching module, unless that happened beside the race. */
-static consm_status examine(struct session *s, struct consm_place *at)
+/* Examines the matching module, unless that happened beside the race. The exam has a module of its
+ * own, so the session's is made after it. */
+static consm_status examine(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    if (own->examined || edges_all(own->edges) == 0 || session_late(s))
+        return CONSM_OK;
+    TRY(consm_store_features(s));
     struct match_data data = consm_match_data(s);
-    if (!own->examined)
-        TRY(consm_examine(&own->exam, s, &data, &s->options.config, s->backend));
+    TRY(consm_examine(&own->exam, s, &data, &s->options.config, s->backend));
+    own->examined = true;
+done:
+    return st;
+}
+
+static void note_exam(const struct session *s, struct consm_place *at)
+{
+    const struct consm *own = s->own;
     at->quality = own->exam.quality;
     at->prune_by = own->exam.prune_by;
     if (at->quality.at_chance)
@@ -329,8 +340,6 @@ static consm_status examine(struct session *s, struct consm_place *at)
                  "held-out nodes): trust ignores it",
                  (unsigned long long)s->options.seed, at->quality.held_auc,
                  (long long)own->exam.held);
-done:
-    return st;
 }
 
 /* What is chosen or started once, before the first update. */
@@ -346,8 +355,8 @@ static consm_status begin(struct session *s, struct consm_place *at, struct prog
                                .prune_by = c->prune_by};
     if (c->prune_by == PRUNE_BY_AUTO)
         at->prune_by = PRUNE_BY_NONE;
-    if (((struct consm *)s->own)->matcher && !session_late(s))
-        TRY(examine(s, at));
+    if (((struct consm *)s->own)->examined)
+        note_exam(s, at);
     ((struct consm *)s->own)->outlook.examined = true;
     if (taken) { /* the warm-up is over */
         progress->epoch = at->updates;
@@ -399,6 +408,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed, .epochs = planned(c)};
     progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
+    if (!at->begun)
+        TRY(examine(s));
     if (edges_all(own->edges) > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
