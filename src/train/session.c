@@ -165,6 +165,20 @@ done:
     return st;
 }
 
+void session_drop_programs(struct session *s)
+{
+    ahead_close(s);
+    lesson_free(&s->plain);
+    lesson_free(&s->learner.train);
+    program_free(s->learner.eval);
+    s->learner.eval = NULL;
+}
+
+consm_status session_need_programs(struct session *s)
+{
+    return s->learner.eval ? CONSM_OK : build_programs(s);
+}
+
 /* Programs, their names for messages, drawn parameters. */
 static consm_status start(struct session *s)
 {

@@ -136,6 +136,11 @@ consm_status session_record_eval(struct session *s);
 consm_status session_rebuild(struct session *s, bool features,
                              consm_status (*declare)(struct session *s));
 
+/* Frees the programs, which take most of a session's memory; and makes them again, with the same
+ * parameters, if they are missing. */
+void session_drop_programs(struct session *s);
+consm_status session_need_programs(struct session *s);
+
 /* The input of the network's last layer, (n, *width): a copy that the caller frees. */
 consm_status session_embedding(float **out, int64_t *width, struct session *s);
 

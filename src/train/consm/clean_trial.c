@@ -69,7 +69,8 @@ done:
     return st;
 }
 
-/* Trains up to update `until`. Drops a trial that diverges. */
+/* Trains up to update `until`, and then keeps only the parameters: the next trial needs the memory.
+ * Drops a trial that diverges. */
 consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int64_t until,
                                  int64_t number)
 {
@@ -81,6 +82,7 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
            !consm_idle(&o->config, &t->session->learner)) {
         struct session *trial = t->session;
         int64_t updates;
+        TRY(session_need_programs(trial));
         st = consm_step_on(&updates, &heard.loss, trial, until, s);
         if (st == CONSM_ENUMERIC) {
             session_free(trial);
@@ -98,6 +100,8 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
         TRY(consm_save_leg(s, trial, updates, o->progress && o->progress(o->progress_ctx, &heard)));
     }
     TRY(consm_end_leg(s, t->session));
+    if (t->session)
+        session_drop_programs(t->session);
 done:
     return st;
 }
@@ -130,7 +134,8 @@ static size_t module_bytes(const struct consm *own)
     return (size_t)matcher_params(own->matcher)->size * sizeof(float);
 }
 
-/* Saves the current run. */
+/* Saves the current run, whose programs are recorded anew afterwards: a large graph leaves no room
+ * for those of several networks. */
 static consm_status put_aside(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -140,8 +145,10 @@ static consm_status put_aside(struct session *s)
     const float *module;
     session_free(aside->gnn);
     aside->gnn = NULL;
+    session_drop_programs(s);
     TRY(open_gnn(&aside->gnn, s, &s->options.config, clean->whole));
     TRY(learner_adopt(&aside->gnn->learner, &s->learner));
+    session_drop_programs(aside->gnn);
     TRY(params_read(&module, matcher_params(own->matcher), PLACE_VALUE));
     if (!aside->match)
         TRY(NEW(aside->match, matcher_params(own->matcher)->size));
