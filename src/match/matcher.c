@@ -198,6 +198,9 @@ void matcher_free(struct matcher *m)
     mem_free(m->class_start);
     mem_free(m->by_class);
     mem_free(m->pooled);
+    mem_free(m->block_left);
+    mem_free(m->block_right);
+    mem_free(m->block_ego);
     mem_free(m);
 }
 

@@ -131,8 +131,10 @@ struct matcher {
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
     int32_t *batch_left, *batch_right;      /* the same on the host */
     int64_t score_batch;
-    float *pooled;  /* (n, c·f) */
+    float *pooled;  /* (n, c·f), or of a block of nodes */
     bool projected; /* since the last pooling */
+    /* If nodes are pooled in blocks: the results of project (n, hidden), and a block's h. */
+    float *block_left, *block_right, *block_ego;
 };
 
 /* matcher.c: how nodes are assigned to references, and the current references, with h of every
@@ -153,7 +155,10 @@ void inside_keep(struct matcher *m); /* by the current sets */
 /* h' of the labelled nodes, (labelled·c, width), from h and from h without dropout. */
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
 
-/* whole.c: what far.c and in_parts.c also use. */
+/* whole.c: h' of all nodes would be the largest array of a large graph, but only project reads it,
+ * so nodes are pooled and projected in blocks. far.c and in_parts.c also use the rest. */
+enum { BLOCK_ROWS = 1 << 16 };
+bool whole_in_blocks(const struct matcher *m);
 consm_status whole_open(struct matcher *m);
 void whole_keep_all(struct matcher *m);
 consm_status whole_reserve(struct matcher *m, int64_t members);

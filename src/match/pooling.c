@@ -333,13 +333,13 @@ static void pool_worker(void *arg, struct worker who)
     const struct pool_all *q = run->q;
     struct pool_scratch *s = &run->scratch[who.id];
     struct walk *walk = &s->walk;
-    int64_t count = q->node ? q->count : q->graph->rows;
     /* Small interleaved blocks, because hubs and their neighbours are often adjacent. */
     enum { BLOCK = 64 };
-    for (int64_t begin = (int64_t)who.id * BLOCK; begin < count; begin += (int64_t)who.size * BLOCK)
-        for (int64_t k = begin; k < begin + BLOCK && k < count; k++) {
-            int64_t i = q->node ? q->node[k] : k;
-            float *out = run->pooled + i * q->c * q->f;
+    for (int64_t begin = (int64_t)who.id * BLOCK; begin < q->count;
+         begin += (int64_t)who.size * BLOCK)
+        for (int64_t k = begin; k < begin + BLOCK && k < q->count; k++) {
+            int64_t i = q->node ? q->node[k] : q->first + k;
+            float *out = run->pooled + (q->packed ? k : i) * q->c * q->f;
             memset(out, 0, (size_t)(q->c * q->f) * sizeof *out);
             walk_two_hops(walk, q->graph, q->keep, (int32_t)i, q->cap, q->seed);
             if (q->split) {

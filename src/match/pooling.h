@@ -82,8 +82,9 @@ void pooling_map(int32_t *reference, float *weight, const struct subgraphs *s, i
 /* h' (n, c·f) of every node over the kept edges, or of some nodes only. */
 struct pool_all {
     const struct csr *graph;
-    const int32_t *node; /* (count) those to pool; NULL: all */
-    int64_t count;
+    const int32_t *node; /* (count) those to pool; NULL: first … first+count-1 */
+    int64_t count, first;
+    bool packed;         /* row k of the result is that of the k-th node, else row i of node i */
     const uint8_t *keep; /* (nnz) */
     const float *h;      /* (n, f) */
     struct ot_plans *plans;

@@ -191,9 +191,11 @@ done:
     return st;
 }
 
-/* The rows that the host provides: all nodes, or its part of a graph in parts. */
+/* The rows that the host provides: all nodes, a block of them, or its part of a graph in parts. */
 static int64_t rows_here(const struct matcher *m)
 {
+    if (whole_in_blocks(m))
+        return BLOCK_ROWS;
     int64_t rows = csr_high(m->data.graph) - csr_low(m->data.graph);
     return rows > 0 ? rows : 1;
 }

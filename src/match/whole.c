@@ -15,13 +15,10 @@ done:
     return st;
 }
 
-/* More numbers, 256 MB, are not kept from one scoring to the next: they are the largest array of
- * the module, and M's first layer on them is narrow. */
-enum { LARGE_POOLED = 1 << 26 };
-
-static int64_t pooled_size(const struct matcher *m)
+bool whole_in_blocks(const struct matcher *m)
 {
-    return m->data.nodes * m->data.classes * m->config->match_width;
+    return m->way == &whole_way && m->config->match_join == MATCH_JOIN_CONCAT &&
+           m->data.nodes > BLOCK_ROWS;
 }
 
 static consm_status open_scoring(struct matcher *m)
@@ -31,7 +28,13 @@ static consm_status open_scoring(struct matcher *m)
     struct consm_ot_options transport = matcher_transport(m->config);
     TRY(ot_plans_new(&m->plans, d->nodes, d->classes, matcher_largest_set(m), &transport,
                      team_size(m->team)));
-    TRY(NEW(m->pooled, pooled_size(m)));
+    const int64_t width = m->config->match_width, hidden = m->config->match_hidden;
+    if (!whole_in_blocks(m))
+        return NEW(m->pooled, d->nodes * d->classes * width);
+    TRY(NEW(m->pooled, BLOCK_ROWS * d->classes * width));
+    TRY(NEW(m->block_left, d->nodes * hidden));
+    TRY(NEW(m->block_right, d->nodes * hidden));
+    TRY(ZNEW(m->block_ego, BLOCK_ROWS * width));
 done:
     return st;
 }
@@ -107,31 +110,96 @@ done:
     return st;
 }
 
-void whole_pool_all(struct matcher *m, const int32_t *only, int64_t count, const float *h)
+static struct pool_all pool_of(const struct matcher *m, const float *h)
 {
     const struct config *c = m->config;
-    struct pool_all q = {.graph = m->data.graph,
-                         .node = only,
-                         .count = count,
-                         .keep = m->keep,
-                         .h = h,
-                         .plans = m->plans,
-                         .c = m->data.classes,
-                         .f = c->match_width,
-                         .cap = c->two_hop_cap,
-                         .seed = m->seed,
-                         .pool = c->pool,
-                         .split = c->map == MAP_LINEAR};
+    return (struct pool_all){.graph = m->data.graph,
+                             .count = m->data.nodes,
+                             .keep = m->keep,
+                             .h = h,
+                             .plans = m->plans,
+                             .c = m->data.classes,
+                             .f = c->match_width,
+                             .cap = c->two_hop_cap,
+                             .seed = m->seed,
+                             .pool = c->pool,
+                             .split = c->map == MAP_LINEAR};
+}
+
+void whole_pool_all(struct matcher *m, const int32_t *only, int64_t count, const float *h)
+{
+    struct pool_all q = pool_of(m, h);
+    q.node = only;
+    q.count = only ? count : q.count;
     pooling_all(m->pooled, &q, m->scratch, m->team);
+}
+
+/* Copies row k of `from` to that of its node. */
+static void put_rows(float *to, const float *from, const struct pool_all *q, int64_t width)
+{
+    for (int64_t k = 0; k < q->count; k++) {
+        int64_t i = q->node ? q->node[k] : q->first + k;
+        memcpy(to + i * width, from + k * width, (size_t)width * sizeof *to);
+    }
+}
+
+/* Pools and projects the nodes of q, at most a block. */
+static consm_status project_block(struct matcher *m, const struct pool_all *q)
+{
+    consm_status st = CONSM_OK;
+    const int64_t f = q->f, hidden = m->config->match_hidden;
+    const float *left, *right;
+    pooling_all(m->pooled, q, m->scratch, m->team);
+    for (int64_t k = 0; k < q->count; k++)
+        memcpy(m->block_ego + k * f, q->h + (q->node ? q->node[k] : q->first + k) * f,
+               (size_t)f * sizeof *q->h);
+    program_bind(m->project, m->pooled_input, m->pooled);
+    program_bind(m->project, m->ego_input, m->block_ego);
+    TRY(learner_run(&m->learner, m->project));
+    TRY(program_read(&left, m->project, m->left_part));
+    TRY(program_read(&right, m->project, m->right_part));
+    put_rows(m->block_left, left, q, hidden);
+    put_rows(m->block_right, right, q, hidden);
+done:
+    return st;
+}
+
+static consm_status pool_in_blocks(struct matcher *m, const int32_t *only, int64_t count,
+                                   const float *h)
+{
+    consm_status st = CONSM_OK;
+    const int64_t all = only ? count : m->data.nodes;
+    struct pool_all q = pool_of(m, h);
+    q.packed = true;
+    for (q.first = 0; q.first < all; q.first += BLOCK_ROWS) {
+        q.node = only ? only + q.first : NULL;
+        q.count = all - q.first < BLOCK_ROWS ? all - q.first : BLOCK_ROWS;
+        TRY(project_block(m, &q));
+    }
+done:
+    return st;
 }
 
 static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
 {
     consm_status st = CONSM_OK;
     TRY(costs(m, h));
-    if (!m->pooled)
-        TRY(NEW(m->pooled, pooled_size(m)));
-    whole_pool_all(m, only, count, h);
+    if (whole_in_blocks(m))
+        TRY(pool_in_blocks(m, only, count, h));
+    else
+        whole_pool_all(m, only, count, h);
+done:
+    return st;
+}
+
+static consm_status bind_score(struct matcher *m, const float *left, const float *right)
+{
+    consm_status st = CONSM_OK;
+    const float *head;
+    TRY(program_read(&head, m->learner.eval, m->head));
+    program_bind(m->score, m->left_input, left);
+    program_bind(m->score, m->right_input, right);
+    program_bind(m->score, m->head_input, head);
 done:
     return st;
 }
@@ -139,14 +207,11 @@ done:
 consm_status whole_run_project(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    const float *head, *left, *right;
-    TRY(program_read(&head, m->learner.eval, m->head));
+    const float *left, *right;
     TRY(learner_run(&m->learner, m->project));
     TRY(program_read(&left, m->project, m->left_part));
     TRY(program_read(&right, m->project, m->right_part));
-    program_bind(m->score, m->left_input, left);
-    program_bind(m->score, m->right_input, right);
-    program_bind(m->score, m->head_input, head);
+    TRY(bind_score(m, left, right));
 done:
     return st;
 }
@@ -155,16 +220,14 @@ static consm_status project(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const float *ego;
+    if (whole_in_blocks(m))
+        return bind_score(m, m->block_left, m->block_right);
     program_bind(m->project ? m->project : m->score, m->pooled_input, m->pooled);
     if (!m->project)
         return CONSM_OK;
     TRY(program_read(&ego, m->learner.eval, m->embedding));
     program_bind(m->project, m->ego_input, ego);
     TRY(whole_run_project(m));
-    if (pooled_size(m) > LARGE_POOLED) {
-        mem_free(m->pooled);
-        m->pooled = NULL;
-    }
 done:
     return st;
 }
