@@ -329,7 +329,7 @@ consm_status consm_choose_backbone(struct session *s)
     consm_early_end(s);
     of->over = true;
     if (((struct consm *)s->own)->winner)
-        session_drop_programs(((struct consm *)s->own)->winner);
+        consm_rest(((struct consm *)s->own)->winner);
     trial_free(&of->student);
     for (int64_t i = 0; i < of->entered; i++)
         trial_free(&of->trial[i]);

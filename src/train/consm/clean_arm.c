@@ -214,6 +214,7 @@ static consm_status choose_trial(struct consm_attempt *best, struct session *s)
     if (entrants == 0 || count == 0)
         return CONSM_OK;
     TRY(session_fix_base(s));
+    consm_rest(s);
     TRY(choose_share(best, s, entrant, share, count));
     if (s->validation > 0 && best->session)
         TRY(try_others(best, s, entrant, entrants));
@@ -235,6 +236,7 @@ consm_status consm_clean_course(struct session *s, struct progress *progress,
     if (best.session && best.session->learner.best_step > 0 && /* else no time was left */
         (must || best.session->learner.best >= consm_warm_best(s)))
         TRY(consm_take_course(s, &best, &before, must, progress, rounds));
+    TRY(session_need_programs(s));
     if (!((const struct consm *)s->own)->clean.on) /* recorded for the model file */
         s->options.config.drop_share = s->options.config.drop_below = 0;
 done:

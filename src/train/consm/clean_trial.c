@@ -10,6 +10,12 @@
 /* Progress numbers of trials start here, after those of candidates. */
 enum { TRIAL_NUMBERS = 1000 };
 
+void consm_rest(struct session *s)
+{
+    if (!s->backend->kind->room)
+        session_drop_programs(s);
+}
+
 void consm_attempt_free(struct consm_attempt *t)
 {
     session_free(t->session);
@@ -101,7 +107,7 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
     }
     TRY(consm_end_leg(s, t->session));
     if (t->session)
-        session_drop_programs(t->session);
+        consm_rest(t->session);
 done:
     return st;
 }
@@ -145,10 +151,10 @@ static consm_status put_aside(struct session *s)
     const float *module;
     session_free(aside->gnn);
     aside->gnn = NULL;
-    session_drop_programs(s);
+    consm_rest(s);
     TRY(open_gnn(&aside->gnn, s, &s->options.config, clean->whole));
     TRY(learner_adopt(&aside->gnn->learner, &s->learner));
-    session_drop_programs(aside->gnn);
+    consm_rest(aside->gnn);
     TRY(params_read(&module, matcher_params(own->matcher), PLACE_VALUE));
     if (!aside->match)
         TRY(NEW(aside->match, matcher_params(own->matcher)->size));

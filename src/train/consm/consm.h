@@ -402,6 +402,10 @@ consm_status consm_loaded(struct session *s);
 
 void consm_attempt_free(struct consm_attempt *t);
 
+/* Frees the programs of a network of which only the parameters are needed for now, so that others
+ * have the memory. Not on a card, where making them takes longer than running them 50 times. */
+void consm_rest(struct session *s);
+
 /* A GNN alone over the edges of t, with drawn parameters. */
 consm_status consm_attempt_open(struct consm_attempt *t, struct session *s, const struct config *c);
 
