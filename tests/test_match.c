@@ -201,6 +201,92 @@ static void pooling_equals_naive(void **state)
     }
 }
 
+/* ---- large graphs -------------------------------------------------------- */
+
+/* The same world after `shift` nodes without edges. */
+static void world_shift(struct world *out, const struct world *w, int64_t shift)
+{
+    int64_t n = w->n + shift, m = w->edges->count;
+    *out = (struct world){.n = n, .c = w->c, .f = w->f, .labelled = w->labelled};
+    for (int64_t e = 0; e < m; e++) {
+        w->edges->left[e] += (int32_t)shift;
+        w->edges->right[e] += (int32_t)shift;
+    }
+    OK(csr_from_edges(&out->graph, n, n, m, w->edges->left, w->edges->right, NULL, CSR_UNDIRECTED,
+                      NULL));
+    OK(edges_new(&out->edges, out->graph));
+    out->x = mem_zalloc((size_t)(n * w->f), sizeof *out->x);
+    out->label = mem_zalloc((size_t)n, sizeof *out->label);
+    out->train = mem_alloc((size_t)n, sizeof *out->train);
+    memcpy(out->x + shift * w->f, w->x, (size_t)(w->n * w->f) * sizeof *w->x);
+    memcpy(out->label + shift, w->label, (size_t)w->n * sizeof *w->label);
+    for (int64_t i = 0; i < w->labelled; i++)
+        out->train[i] = w->train[i] + (int32_t)shift;
+}
+
+/* The coefficients of all edges; then again those of the first edges of every tenth node, for which
+ * only their ends are pooled. */
+static void score_world(float *score, float *again, int64_t *asked, const struct world *w,
+                        bool blocks)
+{
+    struct config c;
+    struct matcher *m;
+    struct backend *backend;
+    struct match_data data = data_of(w);
+    int64_t count = 0, last = -1;
+    int32_t *left = mem_alloc((size_t)w->n, sizeof *left),
+            *right = mem_alloc((size_t)w->n, sizeof *right),
+            *ends = mem_alloc(2 * (size_t)w->n, sizeof *ends);
+    config_of(&c);
+    OK(config_set(&c, "transport", "nearest"));
+    OK(backend_open(&backend, NULL, 2));
+    OK(matcher_new(&m, &data, &c, 1, backend));
+    assert_int_equal(whole_in_blocks(m), blocks);
+    OK(matcher_prune(m, 0.6, NULL));
+    OK(matcher_score(m, score));
+    for (int64_t e = w->edges->count - 1; e >= 0; e--)
+        if (w->edges->left[e] % 10 == 0 && w->edges->left[e] != last) {
+            last = left[count] = ends[2 * count] = w->edges->left[e];
+            right[count] = ends[2 * count + 1] = w->edges->right[e];
+            again[count++] = score[e];
+        }
+    *asked = count;
+    OK(matcher_pool(m, ends, 2 * count));
+    float *found = mem_alloc((size_t)count, sizeof *found);
+    OK(matcher_match(m, found, left, right, count));
+    assert_memory_equal(found, again, (size_t)count * sizeof *found);
+    mem_free(found);
+    mem_free(left);
+    mem_free(right);
+    mem_free(ends);
+    matcher_free(m);
+    backend_close(backend);
+}
+
+/* More nodes than a block has: the bits are those of a graph that is pooled as a whole. */
+static void blocks_have_the_bits_of_the_whole(void **state)
+{
+    (void)state;
+    enum { NODES = 60000, EDGES = 90000, SHIFT = 10000, LABELLED = 30 };
+    struct world w, shifted;
+    world_make(&w, NODES, 3, EDGES, 5);
+    w.labelled = LABELLED;
+    int64_t asked, asked_shifted;
+    size_t bytes = EDGES * sizeof(float);
+    float *score = mem_alloc(1, bytes), *other = mem_alloc(1, bytes), *again = mem_alloc(1, bytes);
+    score_world(score, again, &asked, &w, false);
+    world_shift(&shifted, &w, SHIFT);
+    assert_int_equal(shifted.edges->count, w.edges->count);
+    score_world(other, again, &asked_shifted, &shifted, true);
+    assert_int_equal(asked_shifted, asked);
+    assert_memory_equal(other, score, (size_t)w.edges->count * sizeof *score);
+    mem_free(score);
+    mem_free(other);
+    mem_free(again);
+    world_free(&w);
+    world_free(&shifted);
+}
+
 /* ---- the reference of all profiles -------------------------------------- */
 
 static void copy_into(struct params *params, const char *name, const double *value, int64_t count)
@@ -563,6 +649,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pruning_equals_counting),
         cmocka_unit_test(pooling_equals_naive),
+        cmocka_unit_test(blocks_have_the_bits_of_the_whole),
         cmocka_unit_test(matching_equals_reference),
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(large_sets_are_sampled),
