@@ -298,12 +298,12 @@ void session_free(struct session *s)
     mem_free(s);
 }
 
-/* The state of a program's operations. */
+/* The state of a program's operations; none if there is no program. */
 static consm_status see_program(struct program *p, const char *prefix, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
     char name[32];
-    for (int i = 0;; i++) {
+    for (int i = 0; p; i++) {
         size_t bytes;
         void *block;
         TRY(program_memory(&block, p, i, &bytes));

@@ -285,6 +285,7 @@ static consm_status settle(struct consm_mark *found, struct session *s)
     struct consm_clean *clean = &((struct consm *)s->own)->clean;
     TRY(learner_restore(&s->learner));
     TRY(consm_store_trust(&clean->trust, s));
+    consm_rest(s); /* the answers need the evaluation only, over other edges */
     TRY(consm_answer(s, &clean->trust, clean->share, clean->added_share));
     s->options.config.drop_share = clean->left_out;
     if (clean->added_share != 0) /* otherwise it is still open */

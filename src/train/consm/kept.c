@@ -110,8 +110,9 @@ consm_status consm_train_without(struct session *s, const uint8_t *dropped)
     struct consm *own = s->own;
     struct consm_kept *next = NULL;
     struct snapshot now = {0};
-    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, &own->clean.added));
     TRY(snapshot_take(&now, &s->learner));
+    consm_rest(s);
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, &own->clean.added));
     s->problem = &next->problem;
     TRY(session_rebuild(s, false, consm_declare_store));
     TRY(snapshot_put(&now, &s->learner));
