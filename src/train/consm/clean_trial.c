@@ -189,7 +189,11 @@ static consm_status go_back(struct session *s)
     const struct consm_aside *aside = &clean->aside;
     float *module;
     int64_t updates = own->place.updates;
+    consm_rest(s);
     TRY(become(s, aside->gnn, clean->whole));
+    consm_kept_free(clean->course);
+    consm_kept_free(clean->settled);
+    clean->course = clean->settled = NULL;
     s->options.config = aside->config;
     s->lengths = aside->lengths;
     own->place = aside->place;

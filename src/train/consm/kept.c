@@ -191,6 +191,7 @@ static consm_status answer_from(struct session *s, const uint8_t *dropped,
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct consm_kept *next = NULL;
+    consm_rest(s);
     TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, added));
     s->problem = &next->problem;
     struct consm_kept *last = own->clean.settled;
