@@ -233,10 +233,11 @@ static void score_world(float *score, float *again, int64_t *asked, const struct
     struct matcher *m;
     struct backend *backend;
     struct match_data data = data_of(w);
-    int64_t count = 0, last = -1;
+    int64_t count = 0, distinct = 0, last = -1;
     int32_t *left = mem_alloc((size_t)w->n, sizeof *left),
             *right = mem_alloc((size_t)w->n, sizeof *right),
-            *ends = mem_alloc(2 * (size_t)w->n, sizeof *ends);
+            *ends = mem_alloc((size_t)w->n, sizeof *ends);
+    uint8_t *is_end = mem_zalloc((size_t)w->n, sizeof *is_end);
     config_of(&c);
     OK(config_set(&c, "transport", "nearest"));
     OK(backend_open(&backend, NULL, 2));
@@ -246,12 +247,16 @@ static void score_world(float *score, float *again, int64_t *asked, const struct
     OK(matcher_score(m, score));
     for (int64_t e = w->edges->count - 1; e >= 0; e--)
         if (w->edges->left[e] % 10 == 0 && w->edges->left[e] != last) {
-            last = left[count] = ends[2 * count] = w->edges->left[e];
-            right[count] = ends[2 * count + 1] = w->edges->right[e];
+            last = left[count] = w->edges->left[e];
+            right[count] = w->edges->right[e];
+            is_end[left[count]] = is_end[right[count]] = 1;
             again[count++] = score[e];
         }
+    for (int32_t i = 0; i < w->n; i++)
+        if (is_end[i])
+            ends[distinct++] = i;
     *asked = count;
-    OK(matcher_pool(m, ends, 2 * count));
+    OK(matcher_pool(m, ends, distinct));
     float *found = mem_alloc((size_t)count, sizeof *found);
     OK(matcher_match(m, found, left, right, count));
     assert_memory_equal(found, again, (size_t)count * sizeof *found);
@@ -259,6 +264,7 @@ static void score_world(float *score, float *again, int64_t *asked, const struct
     mem_free(left);
     mem_free(right);
     mem_free(ends);
+    mem_free(is_end);
     matcher_free(m);
     backend_close(backend);
 }

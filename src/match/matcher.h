@@ -46,8 +46,8 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss);
 /* w (|E|): the coefficient of every edge, in [0, 1] and the same in both directions. */
 consm_status matcher_score(struct matcher *m, float *w);
 
-/* The same for any pairs of nodes, in two steps: pool the subgraphs of these nodes (only NULL:
- * all), then w (count) of the pairs left[k], right[k]. */
+/* The same for any pairs of nodes, in two steps: pool the subgraphs of these nodes, each once (only
+ * NULL: all), then w (count) of the pairs left[k], right[k]. */
 consm_status matcher_pool(struct matcher *m, const int32_t *only, int64_t count);
 consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, const int32_t *right,
                            int64_t count);
