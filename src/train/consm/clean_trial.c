@@ -189,11 +189,12 @@ static consm_status go_back(struct session *s)
     const struct consm_aside *aside = &clean->aside;
     float *module;
     int64_t updates = own->place.updates;
-    consm_rest(s);
-    TRY(become(s, aside->gnn, clean->whole));
+    session_drop_programs(s); /* they read the graphs that are freed next, and are made anew */
+    s->problem = clean->whole;
     consm_kept_free(clean->course);
     consm_kept_free(clean->settled);
     clean->course = clean->settled = NULL;
+    TRY(become(s, aside->gnn, clean->whole));
     s->options.config = aside->config;
     s->lengths = aside->lengths;
     own->place = aside->place;
