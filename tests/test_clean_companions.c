@@ -1,14 +1,10 @@
 /* Networks that were tried without distrusted edges, as companions of ConSM: each predicts without
  * the edges in which ConSM has less trust than one threshold. The file, a resumed run and a few
  * nodes give the same bits; a refit leaves their parameters. test_companions.c has the rest. */
-#include "check.h"
+#include "companions.h"
 
-#include "app/objects.h"
 #include "graph/edges.h"
 #include "train/edge_trust.h"
-#include "train/session.h"
-#include <math.h>
-#include <unistd.h>
 
 /* A run with such companions, and whether ConSM itself leaves out edges in the end. */
 static const struct {
@@ -23,16 +19,9 @@ enum { OWN = 2, RUNS = sizeof runs / sizeof *runs }; /* OWN: with ConSM's own, o
 
 static struct consm_options *options(int run)
 {
-    static const char *const few[][2] = {
-        {"warmup", "12"},    {"rounds", "1"},        {"gnn_steps", "4"},  {"match_steps", "10"},
-        {"add_share", "0"},  {"guesses", "no"},      {"entropy", "0"},    {"attract", "zeta"},
-        {"per_class", "20"}, {"metric", "accuracy"}, {"with_trees", "no"}};
-    struct consm_options *o;
-    OK(consm_options_new(&o, "consm"));
-    o->threads = 1;
+    struct consm_options *o = companion_options(1);
     o->seed = runs[run].seed;
-    for (size_t i = 0; i < sizeof few / sizeof *few; i++)
-        OK(consm_options_set(o, few[i][0], few[i][1]));
+    OK(consm_options_set(o, "per_class", "20"));
     return o;
 }
 
@@ -46,13 +35,7 @@ static struct consm_dataset *opened(int run)
 static struct consm_model *trained(const struct consm_dataset *d, int run, const char *name,
                                    const char *value)
 {
-    struct consm_model *m;
-    struct consm_options *o = options(run);
-    if (name)
-        OK(consm_options_set(o, name, value));
-    OK(consm_train(&m, d, o));
-    consm_options_free(o);
-    return m;
+    return companion_train(d, options(run), name, value);
 }
 
 static int clean_ones(const struct consm_model *m)
@@ -65,68 +48,59 @@ static int clean_ones(const struct consm_model *m)
     return clean;
 }
 
-static void same_answers(const struct consm_model *a, const struct consm_model *b,
-                         const struct consm_dataset *d)
+/* ---- what they predict ----------------------------------------------------------- */
+
+/* Edges that a test picks. */
+struct picked {
+    int64_t count;
+    int32_t *left, *right;
+};
+
+static struct picked room_for(int64_t edges)
 {
-    struct consm_prediction *p, *q;
-    struct consm_edge_scores *s, *t;
-    OK(consm_predict(&p, a, d, 1));
-    OK(consm_predict(&q, b, d, 2));
-    OK(consm_score_edges(&s, a, d, 1));
-    OK(consm_score_edges(&t, b, d, 2));
-    assert_memory_equal(p->probability, q->probability,
-                        (size_t)(p->nodes * p->classes) * sizeof *p->probability);
-    assert_true(s->edges > 0 && s->edges == t->edges);
-    assert_memory_equal(s->score, t->score, (size_t)s->edges * sizeof *s->score);
-    consm_prediction_free(p);
-    consm_prediction_free(q);
-    consm_edge_scores_free(s);
-    consm_edge_scores_free(t);
+    return (struct picked){.left = calloc((size_t)edges, sizeof(int32_t)),
+                           .right = calloc((size_t)edges, sizeof(int32_t))};
 }
 
-/* ---- what they predict ----------------------------------------------------------- */
+static void pick(struct picked *to, int32_t left, int32_t right)
+{
+    to->left[to->count] = left;
+    to->right[to->count++] = right;
+}
+
+/* Their graph; frees them. */
+static struct csr *graph_of(struct picked *p, int64_t nodes)
+{
+    struct csr *out;
+    OK(csr_from_edges(&out, nodes, nodes, p->count, p->left, p->right, NULL, CSR_UNDIRECTED, NULL));
+    free(p->left);
+    free(p->right);
+    return out;
+}
 
 /* A graph of the edges whose score is not below a threshold. */
 static struct csr *trusted(const struct edge_trust *t, int64_t nodes, double below)
 {
-    struct csr *out;
-    int32_t *left = calloc((size_t)t->edges->count, sizeof *left);
-    int32_t *right = calloc((size_t)t->edges->count, sizeof *right);
-    int64_t count = 0;
+    struct picked rest = room_for(t->edges->count);
     for (int64_t e = 0; e < t->edges->count; e++)
-        if ((double)t->score[e] >= below) {
-            left[count] = t->edges->left[e];
-            right[count++] = t->edges->right[e];
-        }
-    assert_true(count > 0 && count < t->edges->count);
-    OK(csr_from_edges(&out, nodes, nodes, count, left, right, NULL, CSR_UNDIRECTED, NULL));
-    free(left);
-    free(right);
-    return out;
+        if ((double)t->score[e] >= below)
+            pick(&rest, t->edges->left[e], t->edges->right[e]);
+    assert_true(rest.count > 0 && rest.count < t->edges->count);
+    return graph_of(&rest, nodes);
 }
 
-struct mean {
-    double *of; /* (n, c): Σ votes/all · softmax(logits / T) */
-    double votes;
-};
-
-static void mix_in(struct mean *to, const struct consm_model *m, const struct problem *p,
-                   struct backend *backend, double votes, double temperature)
+/* Adds a network over other edges. */
+static void add_over(struct mean *to, const struct consm_model *m, const struct problem *p,
+                     struct backend *backend, const struct csr *graph, double votes,
+                     double temperature)
 {
-    struct session *s;
-    const float *logits;
-    int64_t c = p->classes;
-    OK(model_session(&s, m, p, backend));
-    OK(session_logits(&logits, s));
-    for (int64_t i = 0; i < p->nodes; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < c; j++)
-            sum += exp((double)logits[i * c + j] / temperature);
-        for (int64_t j = 0; j < c; j++)
-            to->of[i * c + j] +=
-                votes / to->votes * exp((double)logits[i * c + j] / temperature) / sum;
-    }
-    session_free(s);
+    struct problem less = *p;
+    struct views *views;
+    OK(views_new(&views, graph));
+    less.graph = graph;
+    less.views = views;
+    mean_add(to, m, &less, backend, votes, temperature);
+    views_free(views);
 }
 
 /* Each network over the edges that it should see, which are cut out here. */
@@ -136,28 +110,19 @@ static consm_status add_up(void *ctx, const struct consm_model *m, const struct 
     struct mean *to = ctx;
     struct session *consm;
     struct edge_trust trust;
-    struct views *views;
-    struct problem less = *p;
-    assert_non_null(to->of = calloc((size_t)(p->nodes * p->classes), sizeof *to->of));
-    to->votes = (double)m->own_votes;
-    for (int64_t i = 0; i < m->companions; i++)
-        to->votes += (double)m->companion[i]->picks;
+    mean_open(to, m, p);
     OK(model_session(&consm, m, p, backend));
     OK(session_trust(&trust, consm));
-    struct csr *graph = trusted(&trust, p->nodes, model_companions_below(m));
-    OK(views_new(&views, graph));
-    less.graph = graph;
-    less.views = views;
-    mix_in(to, m, p, backend, (double)m->own_votes, m->own_temperature);
+    struct csr *clean = trusted(&trust, p->nodes, model_companions_below(m));
+    mean_add(to, m, p, backend, (double)m->own_votes, m->own_temperature);
     for (int64_t i = 0; i < m->companions; i++) {
         const struct consm_model *one = m->companion[i];
-        mix_in(to, one, one->config.drop_below > 0 ? &less : p, backend, (double)one->picks,
-               one->temperature);
+        add_over(to, one, p, backend, one->config.drop_below > 0 ? clean : p->graph,
+                 (double)one->picks, one->temperature);
     }
     edge_trust_free(&trust);
     session_free(consm);
-    views_free(views);
-    csr_free(graph);
+    csr_free(clean);
     return CONSM_OK;
 }
 
@@ -167,21 +132,11 @@ static void they_see_trusted_edges_only(void **state)
     for (int run = 0; run < RUNS; run++) {
         struct consm_dataset *d = opened(run);
         struct consm_model *m = trained(d, run, NULL, NULL);
-        struct consm_prediction *p;
         struct mean mean;
         assert_true(clean_ones(m) > 0);
         assert_true((m->config.drop_below > 0) == runs[run].dropped);
         OK(model_on_dataset(m, d, 1, add_up, &mean));
-        OK(consm_predict(&p, m, d, 1));
-        for (int64_t i = 0; i < p->nodes; i++) {
-            int64_t best = 0;
-            for (int32_t k = 1; k < p->classes; k++)
-                if (mean.of[i * p->classes + k] > mean.of[i * p->classes + best])
-                    best = k;
-            assert_int_equal(p->label[i], best);
-        }
-        free(mean.of);
-        consm_prediction_free(p);
+        mean_predicts(&mean, m, d);
         consm_model_free(m);
         consm_dataset_free(d);
     }
@@ -216,21 +171,12 @@ struct without {
 /* A graph without an edge. */
 static struct csr *cut(const struct csr *graph, const struct without *w)
 {
-    struct csr *out;
-    int32_t *left = calloc((size_t)graph->nnz, sizeof *left);
-    int32_t *right = calloc((size_t)graph->nnz, sizeof *right);
-    int64_t count = 0;
+    struct picked rest = room_for(graph->nnz);
     for (int32_t i = 0; i < graph->rows; i++)
         for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++)
-            if (i < graph->col[e] && (i != w->left || graph->col[e] != w->right)) {
-                left[count] = i;
-                right[count++] = graph->col[e];
-            }
-    OK(csr_from_edges(&out, graph->rows, graph->rows, count, left, right, NULL, CSR_UNDIRECTED,
-                      NULL));
-    free(left);
-    free(right);
-    return out;
+            if (i < graph->col[e] && (i != w->left || graph->col[e] != w->right))
+                pick(&rest, i, graph->col[e]);
+    return graph_of(&rest, graph->rows);
 }
 
 static void mix_over(struct mean *to, const struct consm_model *m, const struct problem *p,
@@ -238,15 +184,9 @@ static void mix_over(struct mean *to, const struct consm_model *m, const struct 
                      double votes, double temperature)
 {
     struct consm_model held = *m;
-    struct problem less = *p;
-    struct views *views;
     struct csr *graph = cut(edges, w);
     held.config.drop_below = 0;
-    OK(views_new(&views, graph));
-    less.graph = graph;
-    less.views = views;
-    mix_in(to, &held, &less, backend, votes, temperature);
-    views_free(views);
+    add_over(to, &held, p, backend, graph, votes, temperature);
     csr_free(graph);
 }
 
@@ -257,10 +197,11 @@ static consm_status hold(void *ctx, const struct consm_model *m, const struct pr
     struct without *w = ctx;
     struct session *consm;
     struct edge_trust trust;
-    struct mean mean = {.votes = (double)m->result.companions.votes};
+    struct mean mean;
     int64_t c = p->classes;
     float *row = calloc((size_t)c, sizeof *row);
-    assert_non_null(mean.of = calloc((size_t)(p->nodes * c), sizeof *mean.of));
+    mean_open(&mean, m, p);
+    assert_true(mean.votes == (double)m->result.companions.votes);
     OK(model_session(&consm, m, p, backend));
     OK(session_trust(&trust, consm));
     struct csr *clean = trusted(&trust, p->nodes, model_companions_below(m));
@@ -326,29 +267,12 @@ static void the_file_holds_them(void **state)
 {
     (void)state;
     char path[] = "/tmp/consm-clean-XXXXXX";
-    const int64_t nodes[] = {3, 77};
     for (int run = 0; run < RUNS; run++) {
         struct consm_dataset *d = opened(run);
         struct consm_model *m = trained(d, run, NULL, NULL), *loaded;
-        struct consm_prediction *all, *some;
-        struct consm_explanation *why;
         strcpy(path, "/tmp/consm-clean-XXXXXX");
-        close(mkstemp(path));
-        OK(consm_model_save(m, path));
-        OK(consm_model_load(&loaded, path));
+        loaded = companions_from_file(path, m, d);
         assert_true(model_companions_below(loaded) == model_companions_below(m));
-        same_answers(m, loaded, d);
-        OK(consm_predict(&all, loaded, d, 1));
-        OK(consm_predict_nodes(&some, loaded, d, nodes, 2, 1));
-        for (int i = 0; i < 2; i++)
-            assert_memory_equal(some->probability + i * all->classes,
-                                all->probability + nodes[i] * all->classes,
-                                (size_t)all->classes * sizeof(float));
-        OK(consm_explain(&why, loaded, d, 3, NULL));
-        assert_near((double)why->probability, (double)all->confidence[3], 1e-6);
-        consm_explanation_free(why);
-        consm_prediction_free(all);
-        consm_prediction_free(some);
         refuse_two_thresholds(m, path);
         consm_model_free(m);
         consm_model_free(loaded);
@@ -377,29 +301,19 @@ static bool count_calls(void *ctx, const struct consm_progress *p)
 static void a_resumed_run_has_them(void **state)
 {
     (void)state;
-    char path[] = "/tmp/consm-clean-XXXXXX";
     struct consm_dataset *d = opened(0);
     struct consm_options *o = options(0);
-    struct consm_model *whole, *part;
+    struct consm_model *whole;
     int64_t calls = 0;
     consm_options_on_progress(o, count_calls, &calls);
     OK(consm_train(&whole, d, o));
-    close(mkstemp(path));
     assert_true(calls > 100);
     const int64_t at[] = {calls * 2 / 3, calls * 4 / 5, calls * 9 / 10, calls};
     for (int i = 0; i < 4; i++) {
         int64_t left = at[i];
-        unlink(path);
-        consm_options_on_progress(o, stop, &left);
-        OK(consm_options_checkpoint(o, path, 0, true));
-        FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "");
-        OK(consm_train(&part, d, o));
-        assert_int_equal(part->companions, whole->companions);
-        same_answers(whole, part, d);
-        consm_model_free(part);
+        companions_resume(whole, d, o, stop, &left);
     }
     consm_model_free(whole);
-    unlink(path);
     consm_options_free(o);
     consm_dataset_free(d);
 }
@@ -412,13 +326,9 @@ static void a_refit_leaves_them(void **state)
     struct consm_model *m = trained(d, 0, NULL, NULL), *again = trained(d, 0, "refit", "yes");
     assert_int_equal(again->companions, m->companions);
     assert_true(clean_ones(again) > 0);
-    for (int64_t k = 0; k < m->companions; k++) {
-        const struct model_tensor *a = &m->companion[k]->tensor[0],
-                                  *b = &again->companion[k]->tensor[0];
-        int same = memcmp(a->value, b->value, (size_t)(a->rows * a->cols) * sizeof(float)) == 0;
-        assert_string_equal(a->name, b->name);
-        assert_int_equal(same, m->companion[k]->config.drop_below > 0);
-    }
+    for (int64_t k = 0; k < m->companions; k++)
+        assert_true(same_first_tensor(m->companion[k], again->companion[k]) ==
+                    (m->companion[k]->config.drop_below > 0));
     consm_model_free(m);
     consm_model_free(again);
     consm_dataset_free(d);

@@ -2,14 +2,11 @@
  * temperatures say, ConSM keeps half of the votes, and its edges and its own score stay those of a
  * run without companions. The file, a resumed run and a few nodes give the same bits. Trees among
  * them are in test_with_trees.c. THREADED */
-#include "check.h"
+#include "companions.h"
 
-#include "app/objects.h"
 #include "backends/open.h"
 #include "reseal.h"
 #include "train/consm/candidates.h"
-#include <math.h>
-#include <unistd.h>
 
 static const char graph[] =
     "csbm:nodes=240,classes=3,degree=4,homophily=0.7,features=8,signal=0.6,seed=5";
@@ -21,28 +18,16 @@ static void set(struct consm_options *o, const char *name, const char *value)
 
 static struct consm_options *options(int threads)
 {
-    static const char *const few[][2] = {
-        {"warmup", "12"},    {"rounds", "1"},     {"gnn_steps", "4"},     {"match_steps", "10"},
-        {"drop_share", "0"}, {"add_share", "0"},  {"guesses", "no"},      {"entropy", "0"},
-        {"attract", "zeta"}, {"per_class", "12"}, {"metric", "accuracy"}, {"with_trees", "no"}};
-    struct consm_options *o;
-    OK(consm_options_new(&o, "consm"));
-    o->threads = threads;
-    for (size_t i = 0; i < sizeof few / sizeof *few; i++)
-        set(o, few[i][0], few[i][1]);
+    struct consm_options *o = companion_options(threads);
+    set(o, "drop_share", "0");
+    set(o, "per_class", "12");
     return o;
 }
 
 static struct consm_model *trained(const struct consm_dataset *d, int threads, const char *name,
                                    const char *value)
 {
-    struct consm_model *m;
-    struct consm_options *o = options(threads);
-    if (name)
-        set(o, name, value);
-    OK(consm_train(&m, d, o));
-    consm_options_free(o);
-    return m;
+    return companion_train(d, options(threads), name, value);
 }
 
 static struct consm_dataset *opened(void)
@@ -71,61 +56,17 @@ static int free_usual(void **state)
     return 0;
 }
 
-static void same_predictions(const struct consm_model *a, const struct consm_model *b,
-                             const struct consm_dataset *d)
-{
-    struct consm_prediction *p, *q;
-    OK(consm_predict(&p, a, d, 1));
-    OK(consm_predict(&q, b, d, 2));
-    assert_memory_equal(p->probability, q->probability,
-                        (size_t)(p->nodes * p->classes) * sizeof *p->probability);
-    consm_prediction_free(p);
-    consm_prediction_free(q);
-}
-
-static void same_edges(const struct consm_model *a, const struct consm_model *b,
-                       const struct consm_dataset *d)
-{
-    struct consm_edge_scores *s, *t;
-    OK(consm_score_edges(&s, a, d, 1));
-    OK(consm_score_edges(&t, b, d, 2));
-    assert_true(s->edges > 0 && s->edges == t->edges);
-    assert_memory_equal(s->score, t->score, (size_t)s->edges * sizeof *s->score);
-    assert_memory_equal(s->low, t->low, (size_t)s->edges * sizeof *s->low);
-    consm_edge_scores_free(s);
-    consm_edge_scores_free(t);
-}
-
 /* ---- what they are --------------------------------------------------------------- */
 
-struct whole {
-    double *mean; /* (n, c): Σ votes/all · softmax(logits / T), one network after the other */
-};
-
-/* The mean, with the exponentials written out. */
 static consm_status add_up(void *ctx, const struct consm_model *m, const struct problem *p,
                            struct backend *backend)
 {
-    struct whole *w = ctx;
-    int64_t votes = m->own_votes, c = p->classes;
-    for (int64_t k = 0; k < m->companions; k++)
-        votes += m->companion[k]->picks;
-    assert_non_null(w->mean = calloc((size_t)(p->nodes * c), sizeof *w->mean));
-    for (int64_t k = -1; k < m->companions; k++) {
-        struct session *s;
-        const float *logits;
-        double part = (double)(k < 0 ? m->own_votes : m->companion[k]->picks) / (double)votes;
-        double warm = k < 0 ? m->own_temperature : m->companion[k]->temperature;
-        OK(model_session(&s, k < 0 ? m : m->companion[k], p, backend));
-        OK(session_logits(&logits, s));
-        for (int64_t i = 0; i < p->nodes; i++) {
-            double sum = 0;
-            for (int64_t j = 0; j < c; j++)
-                sum += exp((double)logits[i * c + j] / warm);
-            for (int64_t j = 0; j < c; j++)
-                w->mean[i * c + j] += part * exp((double)logits[i * c + j] / warm) / sum;
-        }
-        session_free(s);
+    struct mean *to = ctx;
+    mean_open(to, m, p);
+    mean_add(to, m, p, backend, (double)m->own_votes, m->own_temperature);
+    for (int64_t i = 0; i < m->companions; i++) {
+        const struct consm_model *one = m->companion[i];
+        mean_add(to, one, p, backend, (double)one->picks, one->temperature);
     }
     return CONSM_OK;
 }
@@ -136,20 +77,15 @@ static void the_prediction_is_their_mean(void **state)
     struct consm_dataset *d = opened();
     struct consm_model *m = usual;
     struct consm_prediction *p;
-    struct whole whole;
+    struct mean mean;
     int64_t right = 0, votes = 0;
     assert_true(m->companions > 0);
     assert_string_equal(consm_model_parameter(m, "companions", (char[32]){0}), "yes");
-    OK(model_on_dataset(m, d, 1, add_up, &whole));
+    OK(model_on_dataset(m, d, 1, add_up, &mean));
+    mean_predicts(&mean, m, d);
     OK(consm_predict(&p, m, d, 1));
-    for (int64_t i = 0; i < p->nodes; i++) {
-        int64_t best = 0;
-        for (int32_t k = 1; k < p->classes; k++)
-            if (whole.mean[i * p->classes + k] > whole.mean[i * p->classes + best])
-                best = k;
-        assert_int_equal(p->label[i], best);
-        right += best == d->data->label[i];
-    }
+    for (int64_t i = 0; i < p->nodes; i++)
+        right += p->label[i] == d->data->label[i];
     assert_true(right > p->nodes / 2);
     for (int64_t k = 0; k < m->companions; k++)
         votes += m->companion[k]->picks;
@@ -163,7 +99,6 @@ static void the_prediction_is_their_mean(void **state)
     for (int64_t k = 0; k < m->companions; k++)
         all += m->companion[k]->trained;
     assert_int_equal(m->result.params, all);
-    free(whole.mean);
     consm_prediction_free(p);
     consm_dataset_free(d);
 }
@@ -231,27 +166,8 @@ static void the_file_holds_them(void **state)
     char path[] = "/tmp/consm-companions-XXXXXX";
     struct consm_dataset *d = opened();
     struct consm_model *m = usual, *loaded;
-    struct consm_prediction *all, *some;
-    struct consm_explanation *why;
-    const int64_t nodes[] = {3, 77};
-    close(mkstemp(path));
-    OK(consm_model_save(m, path));
-    OK(consm_model_load(&loaded, path));
-    assert_int_equal(loaded->companions, m->companions);
+    loaded = companions_from_file(path, m, d);
     assert_string_equal(consm_model_parameter(loaded, "companions", (char[32]){0}), "yes");
-    same_predictions(m, loaded, d);
-    same_edges(m, loaded, d);
-    OK(consm_predict(&all, loaded, d, 1));
-    OK(consm_predict_nodes(&some, loaded, d, nodes, 2, 1));
-    for (int i = 0; i < 2; i++)
-        assert_memory_equal(some->probability + i * all->classes,
-                            all->probability + nodes[i] * all->classes,
-                            (size_t)all->classes * sizeof(float));
-    OK(consm_explain(&why, loaded, d, 3, NULL));
-    assert_near((double)why->probability, (double)all->confidence[3], 1e-6);
-    consm_explanation_free(why);
-    consm_prediction_free(all);
-    consm_prediction_free(some);
     char now[32];
     snprintf(now, sizeof now, "{\\\"votes\\\": %lld", (long long)m->own_votes);
     refuse(path, now, "{\\\"votes\\\": -1", "\"picks\" is -1");
@@ -276,23 +192,10 @@ static bool stop_in_rounds(void *ctx, const struct consm_progress *p)
 static void a_resumed_run_has_them(void **state)
 {
     (void)state;
-    char path[] = "/tmp/consm-companions-XXXXXX";
     struct consm_dataset *d = opened();
-    struct consm_model *whole = usual, *part;
     struct consm_options *o = options(1);
     int left = 2;
-    close(mkstemp(path));
-    unlink(path);
-    consm_options_on_progress(o, stop_in_rounds, &left);
-    OK(consm_options_checkpoint(o, path, 0, true));
-    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "");
-    OK(consm_train(&part, d, o));
-    assert_int_equal(part->companions, whole->companions);
-    assert_true(part->result.companions.alone == whole->result.companions.alone);
-    same_predictions(whole, part, d);
-    same_edges(whole, part, d);
-    consm_model_free(part);
-    unlink(path);
+    companions_resume(usual, d, o, stop_in_rounds, &left);
     consm_options_free(o);
     consm_dataset_free(d);
 }
@@ -306,12 +209,8 @@ static void a_refit_trains_them_too(void **state)
     assert_int_equal(again->companions, m->companions);
     assert_int_equal(again->own_votes, m->own_votes);
     assert_int_equal(again->refit.labels, again->count[SPLIT_TRAIN] + again->count[SPLIT_VAL]);
-    for (int64_t k = 0; k < m->companions; k++) {
-        const struct model_tensor *a = &m->companion[k]->tensor[0],
-                                  *b = &again->companion[k]->tensor[0];
-        assert_string_equal(a->name, b->name);
-        assert_memory_not_equal(a->value, b->value, (size_t)(a->rows * a->cols) * sizeof(float));
-    }
+    for (int64_t k = 0; k < m->companions; k++)
+        assert_false(same_first_tensor(m->companion[k], again->companion[k]));
     consm_model_free(again);
     consm_dataset_free(d);
 }

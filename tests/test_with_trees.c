@@ -2,15 +2,12 @@
  * alone bit-identical to `-m trees`, and ConSM scores the edges. Either may lead a mean of both,
  * in which trees have votes; without votes they change nothing. Such a
  * model loads from its file; a resumed run does not train its trees again. THREADED */
-#include "check.h"
+#include "companions.h"
 
-#include "app/objects.h"
 #include "backends/plugin.h"
 #include "base/rng.h"
 #include "reseal.h"
 #include "train/consm/candidates.h"
-#include <math.h>
-#include <unistd.h>
 
 /* Whether XGBoost is here; otherwise one line says what is skipped. */
 static bool boosts(const char *what)
@@ -108,32 +105,6 @@ static struct consm_model *asked(struct consm_dataset **d, char path[])
 }
 
 /* ---- comparing ------------------------------------------------------------------ */
-
-static void same_predictions(const struct consm_model *a, const struct consm_model *b,
-                             const struct consm_dataset *d)
-{
-    struct consm_prediction *p, *q;
-    OK(consm_predict(&p, a, d, 1));
-    OK(consm_predict(&q, b, d, 2));
-    size_t count = (size_t)p->nodes * (size_t)p->classes;
-    assert_memory_equal(p->probability, q->probability, count * sizeof *p->probability);
-    assert_memory_equal(p->label, q->label, (size_t)p->nodes * sizeof *p->label);
-    consm_prediction_free(p);
-    consm_prediction_free(q);
-}
-
-static void same_edges(const struct consm_model *a, const struct consm_model *b,
-                       const struct consm_dataset *d)
-{
-    struct consm_edge_scores *s, *t;
-    OK(consm_score_edges(&s, a, d, 1));
-    OK(consm_score_edges(&t, b, d, 2));
-    assert_true(s->edges > 0 && s->edges == t->edges);
-    assert_memory_equal(s->score, t->score, (size_t)s->edges * sizeof *s->score);
-    assert_true(isfinite(s->low[0])); /* the agreement of predictions has no interval */
-    consm_edge_scores_free(s);
-    consm_edge_scores_free(t);
-}
 
 static const char *with_trees(const struct consm_model *m)
 {
