@@ -3,6 +3,7 @@
 #include "training.h"
 
 #include "train/consm/candidates.h"
+#include "train/consm/clean.h"
 #include "train/edge_trust.h"
 
 #include <math.h>

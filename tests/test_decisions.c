@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "graph/structural.h"
 #include "match/pooling.h"
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 #include "train/folds.h"
 

@@ -2,6 +2,7 @@
  * read. */
 #include "check.h"
 #include "train/consm/candidates.h"
+#include "train/consm/clean.h"
 #include "training.h"
 
 enum { NODES = 34, TRAINED = 4, JUDGING = 20 };

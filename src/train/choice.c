@@ -25,6 +25,20 @@ void trial_free(struct trial *t)
     snapshot_free(&t->at);
 }
 
+consm_status choice_finalist_make(struct choice_finalist *out, int64_t number,
+                                  const struct learner *l)
+{
+    consm_status st = CONSM_OK;
+    const float *best;
+    *out = (struct choice_finalist){
+        .number = number, .updates = l->best_step, .size = l->params->size};
+    TRY(params_read(&best, l->params, PLACE_BEST));
+    TRY(NEW(out->value, out->size));
+    memcpy(out->value, best, (size_t)out->size * sizeof *best);
+done:
+    return st;
+}
+
 void choice_finalist_free(struct choice_finalist *f)
 {
     mem_free(f->value);

@@ -106,6 +106,9 @@ void trial_free(struct trial *t);
 /* Frees the current finalist of the cross-validation. */
 void choice_fold_free(struct choice_fold *f);
 
+/* A network with its best parameters, without logits. */
+consm_status choice_finalist_make(struct choice_finalist *out, int64_t number,
+                                  const struct learner *l);
 void choice_finalist_free(struct choice_finalist *f);
 
 /* Frees the finalists. */

@@ -6,6 +6,7 @@
  * completed it. The warm-up takes its parameters over and is then finished. Only training and
  * validation labels are read.
  */
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 
 #include <math.h>
@@ -63,15 +64,10 @@ static consm_status note_finalist(struct candidate_choice *of, const struct tria
                                   struct session *trained)
 {
     consm_status st = CONSM_OK;
-    const struct learner *l = &trained->learner;
     struct choice_finalist *f = &of->finalist[of->finalists++];
-    const float *value, *logits;
-    *f = (struct choice_finalist){
-        .number = t->number, .updates = l->best_step, .size = l->params->size};
+    const float *logits;
     of->cells = trained->problem->nodes * trained->problem->classes;
-    TRY(params_read(&value, l->params, PLACE_VALUE));
-    TRY(NEW(f->value, f->size));
-    memcpy(f->value, value, (size_t)f->size * sizeof *value);
+    TRY(choice_finalist_make(f, t->number, &trained->learner));
     TRY(session_logits(&logits, trained));
     TRY(NEW(f->logits, of->cells));
     memcpy(f->logits, logits, (size_t)of->cells * sizeof *logits);

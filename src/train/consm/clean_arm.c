@@ -12,6 +12,7 @@
  * validate better than the whole run over all edges; otherwise the run is that one, to the bit.
  * Networks that warmed up to the end may predict together with either (companions.c).
  */
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 
 #include <math.h>
@@ -124,17 +125,10 @@ static consm_status keep_spare(struct session *s, const struct consm_attempt *t,
 {
     consm_status st = CONSM_OK;
     struct consm_spares *spares = &((struct consm *)s->own)->clean.spares;
-    const float *best;
     if (!s->choice || s->choice->finalists == 0 || number < 0 || !t->session ||
         t->session->learner.best_step == 0 || isnan(t->share))
         return CONSM_OK;
-    const struct learner *l = &t->session->learner;
-    struct choice_finalist *to = &spares->network[spares->count];
-    *to = (struct choice_finalist){
-        .number = number, .updates = l->best_step, .size = l->params->size};
-    TRY(params_read(&best, l->params, PLACE_BEST));
-    TRY(NEW(to->value, to->size));
-    memcpy(to->value, best, (size_t)to->size * sizeof *best);
+    TRY(choice_finalist_make(&spares->network[spares->count], number, &t->session->learner));
     spares->share = t->share;
     spares->count++;
 done:

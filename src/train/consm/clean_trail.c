@@ -1,7 +1,7 @@
 /* Records finished work over other edges in the session's trail: trials ("legs"), and the rounds
  * over the best trial ("courses"). A resumed run takes the results from there. Not in the
  * paper. */
-#include "train/consm/consm.h"
+#include "train/consm/clean.h"
 
 #include <stdio.h>
 #include <string.h>

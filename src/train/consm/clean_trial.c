@@ -1,5 +1,6 @@
 /* Trials of a GNN over other edges than the graph's, and switching to one and back; shared by
  * clean_arm.c and missing_arm.c. Not in the paper. */
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 
 #include "base/log.h"

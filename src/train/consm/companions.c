@@ -13,6 +13,7 @@
  * tried without distrusted edges predict without that share of the edges which ConSM trusts least
  * in the end. They are no companions of trees that lead, because ConSM's network does not run then.
  */
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 #include "train/edge_trust.h"
 #include "train/ensemble.h"
@@ -315,16 +316,9 @@ static consm_status meet_before(struct company *all, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct consm_clean *clean = &((struct consm *)s->own)->clean;
-    const struct learner *l = &clean->aside.gnn->learner;
-    struct choice_finalist *f = &all->before;
-    const float *best;
-    *f = (struct choice_finalist){
-        .number = s->choice->trial[0].number, .updates = l->best_step, .size = l->params->size};
-    TRY(params_read(&best, l->params, PLACE_BEST));
-    TRY(NEW(f->value, f->size));
-    memcpy(f->value, best, (size_t)f->size * sizeof *best);
-    TRY(predict(f, s, clean->whole));
-    add_network(all, f, false);
+    TRY(choice_finalist_make(&all->before, s->choice->trial[0].number, &clean->aside.gnn->learner));
+    TRY(predict(&all->before, s, clean->whole));
+    add_network(all, &all->before, false);
 done:
     return st;
 }

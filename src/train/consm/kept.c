@@ -9,7 +9,7 @@
  * model repeats its answers to the bit, and an edge of a new graph is judged only by its
  * surroundings.
  */
-#include "train/consm/consm.h"
+#include "train/consm/clean.h"
 
 #include "match/prune.h"
 #include "stats/rank.h"

@@ -7,6 +7,7 @@
  * fifths of the warm-up continues, and goes through the rounds if it validates as well as the
  * previous warm-up. The result must validate better than the previous one.
  */
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 
 #include "train/edge_trust.h"

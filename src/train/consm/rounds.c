@@ -1,5 +1,6 @@
 /* Algorithm 2: rounds of matching, scoring all edges, and GNN updates. The parameters with the best
  * validation are stored and restored after every round. */
+#include "train/consm/clean.h"
 #include "train/consm/race.h"
 
 #include "base/clock.h"
