@@ -126,9 +126,15 @@ done:
 /* XGBoost's default of 1 would forbid every question if a class has five labels. */
 static const double LEAST_SHARE = 0.02;
 
-/* Words are present or not, and there are thousands: with fewer bins a round takes a third of the
- * time. */
-enum { BINS = 256, BINS_WIDE = 64 };
+/* A round looks at every bin of every column in every leaf. With few rows that is most of its time,
+ * so a bin holds ROWS_A_BIN rows or more; and words are present or not, and there are thousands. */
+enum { MOST_BINS = 256, LEAST_BINS = 64, ROWS_A_BIN = 8 };
+
+static int64_t bins_for(int64_t rows, int64_t features)
+{
+    int64_t bins = features > NEIGHBOUR_NARROW ? LEAST_BINS : rows / ROWS_A_BIN;
+    return bins < LEAST_BINS ? LEAST_BINS : bins > MOST_BINS ? MOST_BINS : bins;
+}
 
 static consm_status begin(struct session *s)
 {
@@ -151,7 +157,7 @@ static consm_status begin(struct session *s)
         .lr = c->lr,
         .l2 = c->weight_decay,
         .least = fmin(1, LEAST_SHARE * (double)s->labelled->count),
-        .bins = s->problem->features > NEIGHBOUR_NARROW ? BINS_WIDE : BINS,
+        .bins = bins_for(s->labelled->count, s->problem->features),
         .row_share = c->row_share,
         .column_share = c->column_share,
         .seed = s->options.seed,
