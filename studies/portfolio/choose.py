@@ -12,6 +12,9 @@ that validates best.
 --gated N reserves the last N places for configurations with a feature gate, chosen in the same way. The first
 places then go to configurations that do not scale columns (README.md says why).
 
+--without GRAPH chooses as if this graph were not in the record. --whole FILE.jsonl reports the regret of whole runs of
+ConSM (run.py --whole) instead.
+
 usage: choose.py RECORD.jsonl[.gz] [--count 20] [--gated 4] [--table ../../src/train/consm/portfolio.def] [--pack RECORD.jsonl.gz]
 """
 from __future__ import annotations
@@ -140,6 +143,16 @@ def _validation_after(run: dict, updates: int) -> float:
     return run["curve"][min(looks, len(run["curve"])) - 1] if run["curve"] else -1.0
 
 
+def print_whole(record: Record, rows: list[dict]) -> None:
+    """The best figure of any configuration, less that of the whole of ConSM."""
+    best = dict(zip(record.tasks, record.best))
+    lost = {r["task"]: best[r["task"]] - 100 * r["test"] for r in rows if r["task"] in best}
+    for regime in ("", *sorted({t.split(" | ")[1] for t in lost})):
+        part = [v for t, v in lost.items() if t.endswith(regime)]
+        error = np.std(part, ddof=1) / len(part) ** 0.5
+        print(f"{regime or 'all':12s} {len(part):3d} tasks: regret {np.mean(part):.2f} ± {error:.2f} points")
+
+
 def table(record: Record, chosen: list[int], command: str) -> str:
     every = configurations(1 + max(record.configs))
     lines = ["/* ConSM's candidate backbones, the most useful first: a model and what differs from its defaults.",
@@ -159,6 +172,8 @@ def main() -> None:
     p.add_argument("record")
     p.add_argument("--count", type=int, default=20)
     p.add_argument("--gated", type=int, default=0)
+    p.add_argument("--without", help="a graph; its attacked copies are left out, too")
+    p.add_argument("--whole")
     p.add_argument("--table")
     p.add_argument("--pack")
     a = p.parse_args()
@@ -168,7 +183,10 @@ def main() -> None:
         with gzip.GzipFile(a.pack, "wb", mtime=0) as out:
             out.write("".join(json.dumps(r) + "\n" for r in rows).encode())
     record = Record(rows)
-    everyone = np.ones(len(record.tasks))
+    if a.whole:
+        print_whole(record, read(a.whole))
+        return
+    everyone = (record.family != a.without).astype(float)
     chosen = record.greedy(a.count, everyone, a.gated)
     own, whole = record.left_out(a.count, a.gated)
     halved, cost = record.halving(chosen)
@@ -181,6 +199,7 @@ def main() -> None:
     if a.table:
         command = f"studies/portfolio/choose.py studies/portfolio/record.jsonl.gz --count {a.count}"
         command += f" --gated {a.gated}" if a.gated else ""
+        command += f" --without {a.without}" if a.without else ""
         with open(a.table, "w") as out:
             out.write(table(record, chosen, command))
 

@@ -5,7 +5,9 @@ A line of the record is one run: the best validation so far after 5, 10, 20 … 
 judging nodes, read once, at the end. Runs that are in the record are not repeated. Workers on a card take the
 larger graphs first, workers on processors the smaller ones.
 
-usage: run.py RECORD.jsonl --data FOLDER [--configs 200] [--card 6] [--cpu 8] [--seconds 540]
+--whole runs ConSM with its defaults instead of configurations.
+
+usage: run.py RECORD.jsonl --data FOLDER [--configs 200 | --whole] [--card 6] [--cpu 8] [--seconds 540]
 """
 from __future__ import annotations
 
@@ -26,6 +28,7 @@ from consm import _run  # noqa: E402
 from space import configurations  # noqa: E402
 from tasks import LOOKS, Task, open_graph, roles, tasks  # noqa: E402
 
+WHOLE = {"method": "consm"}
 FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "average_precision")
 
 
@@ -69,13 +72,13 @@ def budget(task: Task) -> tuple[int, int]:
 def one(held, task: Task, number: int, config: dict, device: str) -> dict:
     graph, y, masks = held
     train, val, judge = masks
-    epochs, patience = budget(task)
+    limits = dict(zip(("epochs", "patience"), budget(task))) if config != WHOLE else {}
     labels = np.where(train | val | judge, y, -1)
     options = {k: v for k, v in config.items() if k != "method"}
     metric = metric_of(y, train)
     began = time.monotonic()
-    model = consm.GraphClassifier(str(config["method"]), device=device, threads=1, epochs=epochs, patience=patience,
-                                  metric=metric, random_state=0, progress=False, **options)
+    model = consm.GraphClassifier(str(config["method"]), device=device, threads=1, metric=metric, random_state=0,
+                                  progress=False, **limits, **options)
     model.fit(graph, labels, train_mask=train, val_mask=val, test_mask=judge)
     figures = {role: {k: round(model.metrics_[role][k], 5) for k in FIGURES} for role in ("validation", "test")}
     return {"task": task.name, "config": number, "metric": metric, "curve": local.progress.curve, **figures,
@@ -89,6 +92,7 @@ def main() -> None:
     p.add_argument("record")
     p.add_argument("--data", required=True)
     p.add_argument("--configs", type=int, default=200)
+    p.add_argument("--whole", action="store_true")
     p.add_argument("--from-config", type=int, default=0)
     p.add_argument("--card", type=int, default=0)
     p.add_argument("--cpu", type=int, default=2)
@@ -119,7 +123,7 @@ def main() -> None:
         if masks is not None:
             held[task] = (graph, y, masks)
             cost[task] = graph.n_edges + graph.n_nodes * 4
-    configs = configurations(a.configs)
+    configs = [WHOLE] if a.whole else configurations(a.configs)
     numbers = [int(k) for k in a.only.split(",")] if a.only else range(a.from_config, len(configs))
     jobs = {number: [t for t in sorted(held, key=lambda t: cost[t]) if (t.name, number) not in done]
             for number in numbers if number % parts == part}
