@@ -94,7 +94,7 @@ static void ties_do_not_add_edges(void **state)
 {
     (void)state;
     enum { EDGES = 101, NODES = 2 * EDGES };
-    int32_t left[EDGES], right[EDGES], order[EDGES];
+    int32_t left[EDGES], right[EDGES];
     uint8_t role[NODES] = {0};
     float w[EDGES], slope[EDGES], constant;
     struct edges edges = {.count = EDGES, .left = left, .right = right};
@@ -107,7 +107,7 @@ static void ties_do_not_add_edges(void **state)
     for (int share = 0; share <= 10; share++) {
         double zeta = share / 10.0;
         int confident = (int)floor(zeta * EDGES);
-        OK(consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config, order));
+        OK(consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config));
         for (int e = 0; e < EDGES; e++)
             assert_int_equal(slope[e] < 0, e < confident);
     }

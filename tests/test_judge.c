@@ -185,6 +185,30 @@ static void ranking_sorts_any_float(void **state)
     assert_true(rank_score(item[0]) == INFINITY);
 }
 
+/* The k highest floats of all kinds, as a count of those before each one says. */
+static void choices_are_of_the_highest(void **state)
+{
+    (void)state;
+    static const float given[] = {0,    -0.0f, 1,    -1,    1e-40f, -1e-40f,   3e38f, 2,       2,
+                                  1.5f, -7e5,  7e5f, 0.25f, 1,      -INFINITY, NAN,   INFINITY};
+    enum { COUNT = sizeof given / sizeof *given };
+    for (int64_t k = -1; k <= COUNT + 1; k++) {
+        struct rank_choice choice;
+        rank_choose(&choice, given, COUNT, k);
+        for (int i = 0; i < COUNT; i++) {
+            const uint64_t own = rank_item(given[i], false);
+            int64_t before = 0;
+            for (int o = 0; o < COUNT; o++) {
+                const uint64_t other = rank_item(given[o], false);
+                before += other < own || (other == own && o < i);
+            }
+            if (before == k - 1)
+                assert_int_equal(choice.bar, own);
+            assert_int_equal(rank_takes(&choice, given[i]), before < k);
+        }
+    }
+}
+
 /* Thresholds by hand: scores 9 8 7 6 5, positives at 9, 7 and 5. */
 static void thresholds_are_chosen(void **state)
 {
@@ -443,6 +467,7 @@ int main(void)
         cmocka_unit_test(metrics_are_their_definitions),
         cmocka_unit_test(classes_that_validation_lacks),
         cmocka_unit_test(ranking_sorts_any_float),
+        cmocka_unit_test(choices_are_of_the_highest),
         cmocka_unit_test(thresholds_are_chosen),
         cmocka_unit_test(auto_looks_at_class_sizes),
         cmocka_unit_test(two_classes_have_one_area),

@@ -110,12 +110,11 @@ static void pruning_equals_counting(void **state)
         rng_init(&r, seed, 1);
         int64_t count = w.edges->count;
         float *score = mem_alloc((size_t)count, sizeof *score);
-        int32_t *order = mem_alloc((size_t)count, sizeof *order);
         uint8_t *keep = mem_alloc((size_t)w.graph->nnz, 1);
         for (int64_t e = 0; e < count; e++)
             score[e] = (float)rng_below(&r, 7); /* many ties */
         for (int64_t k = 0; k <= count; k += 1 + count / 9) {
-            prune_top(keep, w.graph->nnz, score, w.edges, k, order);
+            prune_top(keep, w.graph->nnz, score, w.edges, k);
             for (int64_t e = 0; e < count; e++) {
                 int64_t before = 0;
                 for (int64_t o = 0; o < count; o++)
@@ -125,7 +124,6 @@ static void pruning_equals_counting(void **state)
             }
         }
         mem_free(score);
-        mem_free(order);
         mem_free(keep);
         world_free(&w);
     }
@@ -619,7 +617,6 @@ static void propagation_equals_equation(void **state)
     int64_t count = w.edges->count;
     float *coefficient = mem_alloc((size_t)count, sizeof *coefficient), constant;
     float *slope = mem_alloc((size_t)count, sizeof *slope);
-    int32_t *order = mem_alloc((size_t)count, sizeof *order);
     uint8_t *role = mem_zalloc((size_t)w.n, 1);
     for (int64_t i = 0; i < w.labelled; i++)
         role[w.train[i]] = SPLIT_TRAIN;
@@ -627,7 +624,7 @@ static void propagation_equals_equation(void **state)
         coefficient[e] = (float)rng_uniform(&r);
     for (int mean = 0; mean < 2; mean++) {
         c.lambda_per = mean ? LAMBDA_PER_MEAN : LAMBDA_PER_SUM;
-        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c, order));
+        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c));
         int64_t k = (int64_t)floor(0.4 * (double)count);
         double naive = 0, ours = (double)constant;
         for (int64_t e = 0; e < count; e++) {
@@ -645,7 +642,6 @@ static void propagation_equals_equation(void **state)
     }
     mem_free(coefficient);
     mem_free(slope);
-    mem_free(order);
     mem_free(role);
     world_free(&w);
 }

@@ -153,12 +153,11 @@ static void learn_both(struct scene *s, const struct config *config, const float
     static const char *const name[GNN_WEIGHTS] = {"w1", "b1", "w2", "b2"};
     static const struct adam_options adam_rule = {0.005, 0.9, 0.999, 1e-8, 5e-4};
     static float slope[M], fixed;
-    static int32_t order[M];
     static bool top[M];
     struct index *labelled, *one_end, *other_end;
     struct params *params;
     struct program *p;
-    OK(consm_propagation(slope, &fixed, w, s->edges, s->split_role, 1, ZETA, config, order));
+    OK(consm_propagation(slope, &fixed, w, s->edges, s->split_role, 1, ZETA, config));
     top_edges(top, w, ZETA);
     OK(index_new(&labelled, l, n));
     OK(index_set(labelled, s->labelled));

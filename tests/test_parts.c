@@ -8,10 +8,11 @@
 #include "data/readers/plain.h"
 #include "data/readers/safetensors.h"
 #include "graph/cut.h"
+#include "graph/edges.h"
 #include "graph/partition.h"
 #include "graph/structural.h"
 #include "graph/views.h"
-#include "match/prune.h"
+#include "stats/rank.h"
 #include <math.h>
 #include <pthread.h>
 
@@ -166,7 +167,6 @@ static void compare_choices(const struct csr *part, const struct csr *graph)
 {
     static const float scores[] = {0.5f, -1, 0.5f, 0, -0.0f, 0.5f, 2}; /* of seven edges */
     struct edges *mine, *all;
-    int32_t order[7];
     float score[14];
     uint8_t chosen[14], marked[14];
     OK(edges_new(&mine, part));
@@ -179,12 +179,16 @@ static void compare_choices(const struct csr *part, const struct csr *graph)
                 score[i] = scores[e];
     for (int64_t k = 0; k <= 8; k++) {
         OK(edges_top(chosen, mine, score, k));
-        prune_first(order, scores, 7, k);
+        struct rank_choice choice;
+        bool taken[7];
+        rank_choose(&choice, scores, 7, k);
+        for (int64_t e = 0; e < 7; e++)
+            taken[e] = rank_takes(&choice, scores[e]);
         for (int64_t i = 0; i < mine->count; i++) {
             bool best = false;
-            for (int64_t e = 0; e < k && e < 7; e++)
-                best = best || mine->entry[i] == all->entry[order[e]] ||
-                       mine->entry[i] == all->back[order[e]];
+            for (int64_t e = 0; e < 7; e++)
+                best = best || (taken[e] && (mine->entry[i] == all->entry[e] ||
+                                             mine->entry[i] == all->back[e]));
             assert_int_equal(chosen[i], best);
         }
     }

@@ -113,7 +113,6 @@ struct matcher {
 
     struct pool_scratch *scratch;  /* one per thread */
     float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */
-    int32_t *order;                /* (|E|) of the selection */
 
     int references; /* (c, f) r, stored among the parameters, so that it is saved with them */
     float *reference_point; /* (c, width) their values after the last update_references() */

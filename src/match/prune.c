@@ -1,6 +1,7 @@
 /* Reference points, edge scores and the selection of the top k. */
 #include "match/prune.h"
 
+#include "stats/rank.h"
 #include <math.h>
 #include <string.h>
 
@@ -89,62 +90,12 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
     team_run(team, scoring_worker, &q);
 }
 
-/* Whether edge a comes before edge b: larger score, then earlier edge. A total order, so that a
- * selection is unique. */
-static bool before(const float *score, int32_t a, int32_t b)
+void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges, int64_t k)
 {
-    return score[a] > score[b] || (score[a] == score[b] && a < b);
-}
-
-/* Hoare's selection: afterwards order[0 … k-1] are the k first edges, in any order. The pivot is
- * the median of three, so sorted input is not a worst case. */
-static void select_first(int32_t *order, int64_t count, int64_t k, const float *score)
-{
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        int32_t a = order[low], b = order[low + (high - low) / 2], c = order[high];
-        int32_t pivot = before(score, a, b) ? (before(score, b, c)   ? b
-                                               : before(score, a, c) ? c
-                                                                     : a)
-                                            : (before(score, a, c)   ? a
-                                               : before(score, b, c) ? c
-                                                                     : b);
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (before(score, order[i], pivot))
-                i++;
-            while (before(score, pivot, order[j]))
-                j--;
-            if (i <= j) {
-                int32_t swap = order[i];
-                order[i++] = order[j];
-                order[j--] = swap;
-            }
-        }
-        if (k - 1 <= j)
-            high = j;
-        else if (k - 1 >= i)
-            low = i;
-        else
-            return;
-    }
-}
-
-void prune_first(int32_t *order, const float *score, int64_t count, int64_t k)
-{
-    for (int64_t e = 0; e < count; e++)
-        order[e] = (int32_t)e;
-    if (k > 0 && k < count)
-        select_first(order, count, k, score);
-}
-
-void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges, int64_t k,
-               int32_t *order)
-{
+    struct rank_choice best;
     memset(keep, 0, (size_t)nnz);
-    prune_first(order, score, edges->count, k);
-    for (int64_t i = 0; i < k && i < edges->count; i++) {
-        keep[edges->entry[order[i]]] = 1;
-        keep[edges->back[order[i]]] = 1;
-    }
+    rank_choose(&best, score, edges->count, k);
+    for (int64_t e = 0; e < edges->count; e++)
+        if (rank_takes(&best, score[e]))
+            keep[edges->entry[e]] = keep[edges->back[e]] = 1;
 }

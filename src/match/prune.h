@@ -22,13 +22,8 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
                        struct team *team);
 
 /* Keeps exactly the k edges with the largest score, ties to the earlier edge: sets keep (nnz of the
- * graph) to 1 for both entries of a kept edge, else 0. order (count) is scratch. A selection, not a
- * sort: O(count) on average. */
-void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges, int64_t k,
-               int32_t *order);
-
-/* order (count): numbers of the k edges of largest score first, in any order; ties to the earlier.
- */
-void prune_first(int32_t *order, const float *score, int64_t count, int64_t k);
+ * graph) to 1 for both entries of a kept edge, else 0. O(count). */
+void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges,
+               int64_t k);
 
 #endif

@@ -55,6 +55,33 @@ void rank_sort(uint64_t *item, uint64_t *spare, int64_t n)
            (size_t)n * sizeof *item); /* the number of passes is odd, so the result is in spare */
 }
 
+/* The bar is found digit by digit, from the highest. */
+void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t k)
+{
+    uint64_t bar = 0; /* its digits so far */
+    *out = (struct rank_choice){k < 1 ? 0 : UINT64_MAX, 0};
+    if (k < 1 || k > n)
+        return;
+    for (int pass = PASSES - 1; pass >= 0; pass--) {
+        int64_t count[BUCKETS] = {0}, b = 0;
+        const int below = 1 + pass * RADIX;
+        for (int64_t i = 0; i < n; i++) {
+            const uint64_t item = rank_item(score[i], false);
+            count[digit(item, pass)] += item >> below >> RADIX == bar;
+        }
+        for (; k > count[b]; b++)
+            k -= count[b];
+        bar = bar << RADIX | (uint64_t)b;
+    }
+    *out = (struct rank_choice){bar << 1, k};
+}
+
+bool rank_takes(struct rank_choice *c, float score)
+{
+    const uint64_t item = rank_item(score, false);
+    return item < c->bar || (item == c->bar && c->ties-- > 0);
+}
+
 /* Bits that grow with the number. */
 static uint32_t ascending(float x)
 {

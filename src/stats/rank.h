@@ -13,6 +13,16 @@ float rank_score(uint64_t item);
 /* Sorts; spare (n) is overwritten. O(n). */
 void rank_sort(uint64_t *item, uint64_t *spare, int64_t n);
 
+/* Chooses the k highest of n scores, ties to the earlier: afterwards rank_takes() answers for each
+ * score in order. Counts digits instead of sorting: O(n), without memory. score: the k-th highest,
+ * if 1 <= k <= n. */
+struct rank_choice {
+    uint64_t bar; /* the item of that score */
+    int64_t ties; /* scores equal to it that are still to be taken */
+};
+void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t k);
+bool rank_takes(struct rank_choice *c, float score);
+
 /* Sorts numbers, none of them NaN, in ascending order; spare (n) is overwritten. O(n). */
 void rank_floats(float *x, float *spare, int64_t n);
 

@@ -31,7 +31,7 @@ void consm_pairs_free(struct consm_pairs *pairs);
 void consm_close_clean(struct session *s);
 
 /* The score below which a given share of the scores (count) is; the highest if that is all. */
-consm_status consm_score_at(double *out, const float *score, int64_t count, double share);
+double consm_score_at(const float *score, int64_t count, double share);
 
 /* The problem without the edges in which this trust is below a threshold. */
 consm_status consm_kept_by(struct consm_kept **out, const struct problem *whole,

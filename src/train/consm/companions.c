@@ -297,7 +297,7 @@ static consm_status meet_spares(struct company *all, struct session *s)
     struct edge_trust trust = {0};
     struct consm_kept *kept = NULL;
     TRY(session_trust(&trust, s));
-    TRY(consm_score_at(&all->drop_below, trust.score, trust.edges->count, spares->share));
+    all->drop_below = consm_score_at(trust.score, trust.edges->count, spares->share);
     if (all->drop_below <= 0)
         goto done;
     TRY(consm_kept_by(&kept, own->clean.whole, &trust, all->drop_below));

@@ -176,7 +176,6 @@ struct consm {
     float *slope;      /* (|E|) λ-weighted factors of the cosines in L_SUP */
     struct csr *pulls; /* for a graph in parts: the matrix with these values */
     float constant;    /* the part of λ·L_SUP that does not depend on the logits */
-    int32_t *order;    /* (|E|) scratch of selections */
     struct consm_guesses guesses;
     struct consm_entropy entropy;
     struct consm_clean clean;
@@ -211,10 +210,10 @@ struct consm {
 /* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
  *   w_e > k:  α·w_e·(1 - cos_e)        w_e ≤ k:  α·(1 - w_e)·cos_e
  * Confident edges are the ⌊ζ|E|⌋ with the largest w, ties to the earlier; α is alpha_lu, alpha_uu,
- * or 0 between labelled nodes. order (|E|) is scratch; NULL for a graph in parts. */
+ * or 0 between labelled nodes. */
 consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
-                               double zeta, const struct config *c, int32_t *order);
+                               double zeta, const struct config *c);
 
 /* The supervised loss, with guesses among the labels if there are any, plus λ·L_SUP. */
 node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions);

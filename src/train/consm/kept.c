@@ -11,7 +11,6 @@
  */
 #include "train/consm/clean.h"
 
-#include "match/prune.h"
 #include "stats/rank.h"
 #include "train/edge_trust.h"
 #include <math.h>
@@ -97,9 +96,10 @@ void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s)
         return;
     }
     int64_t kept = count - (int64_t)floor(own->clean.share * (double)count);
-    prune_first(own->order, trust, count, kept);
+    struct rank_choice best;
+    rank_choose(&best, trust, count, kept);
     for (int64_t e = 0; e < count; e++)
-        dropped[own->order[e]] = e >= kept;
+        dropped[e] = !rank_takes(&best, trust[e]);
 }
 
 /* ---- training on it ------------------------------------------------------ */
@@ -162,21 +162,12 @@ consm_status consm_restore_kept(struct session *s)
 
 /* ---- answers ------------------------------------------------------------- */
 
-consm_status consm_score_at(double *out, const float *score, int64_t count, double share)
+double consm_score_at(const float *score, int64_t count, double share)
 {
-    consm_status st = CONSM_OK;
-    uint64_t *item = NULL, *spare = NULL;
+    struct rank_choice above;
     int64_t below = (int64_t)floor(share * (double)count);
-    TRY(NEW(item, count + 1));
-    TRY(NEW(spare, count + 1));
-    for (int64_t e = 0; e < count; e++)
-        item[e] = rank_item(score[e], false);
-    rank_sort(item, spare, count); /* the highest first */
-    *out = (double)rank_score(item[below < count ? count - 1 - below : 0]);
-done:
-    mem_free(item);
-    mem_free(spare);
-    return st;
+    rank_choose(&above, score, count, below < count ? count - below : 1);
+    return (double)rank_score(above.bar);
 }
 
 static double threshold_of(const struct config *c, int pass)
@@ -216,7 +207,7 @@ static consm_status leave_out(uint8_t *dropped, struct session *s, const struct 
         TRY(consm_call_witnesses(trust, s));
         trust_apply(score, NULL, NULL, trust, own->witness, count);
         if (!isnan(share) && pass < 2)
-            TRY(consm_score_at(pass == 0 ? &c->drop_first : &c->drop_below, score, count, share));
+            *(pass == 0 ? &c->drop_first : &c->drop_below) = consm_score_at(score, count, share);
         left_out = 0;
         for (int64_t e = 0; e < count; e++) {
             dropped[e] = (double)score[e] < threshold_of(c, pass);
@@ -242,8 +233,8 @@ static consm_status put_in(struct session *s, const uint8_t *dropped, double add
     struct consm_pairs pairs = {0, found.edges->left, found.edges->right};
     int64_t all = found.edges->count, most = (int64_t)(added_share * (double)count);
     if (!isnan(added_share) && all > 0)
-        TRY(consm_score_at(&c->add_above, found.score, all,
-                           most < all ? 1 - (double)most / (double)all : 0));
+        c->add_above =
+            consm_score_at(found.score, all, most < all ? 1 - (double)most / (double)all : 0);
     for (int64_t k = 0; k < all; k++)
         if ((double)found.score[k] >= c->add_above) {
             pairs.left[kept] = pairs.left[k];

@@ -1,7 +1,7 @@
 /* The edge terms of ConSM's loss: ζ, and L_SUP with the coefficients of a round. */
 #include "train/consm/consm.h"
 
-#include "match/prune.h"
+#include "stats/rank.h"
 #include "train/propagation.h"
 #include "train/supervised.h"
 #include <math.h>
@@ -45,14 +45,15 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
 
 /* Sets slope (|E|) to 1 for confident edges and 0 for others. */
 static consm_status mark_confident(float *slope, const float *w, const struct edges *edges,
-                                   int64_t confident, int32_t *order)
+                                   int64_t confident)
 {
     consm_status st = CONSM_OK;
     uint8_t *chosen = NULL;
     if (!edges->partition) {
-        prune_first(order, w, edges->count, confident);
+        struct rank_choice best;
+        rank_choose(&best, w, edges->count, confident);
         for (int64_t e = 0; e < edges->count; e++)
-            slope[order[e]] = e < confident;
+            slope[e] = rank_takes(&best, w[e]);
         return CONSM_OK;
     }
     TRY(NEW(chosen, edges->count + 1));
@@ -85,7 +86,7 @@ done:
 
 consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
-                               double zeta, const struct config *c, int32_t *order)
+                               double zeta, const struct config *c)
 {
     consm_status st = CONSM_OK;
     int64_t all = edges_all(edges), confident = (int64_t)floor(zeta * (double)all);
@@ -93,7 +94,7 @@ consm_status consm_propagation(float *slope, float *constant, const float *w,
     double fixed = 0, *of_edge = NULL;
     if (edges->partition)
         TRY(NEW(of_edge, edges->count + 1));
-    TRY(mark_confident(slope, w, edges, confident, order));
+    TRY(mark_confident(slope, w, edges, confident));
     for (int64_t e = 0; e < edges->count; e++) {
         int labelled =
             (role[edges->left[e]] == SPLIT_TRAIN) + (role[edges->right[e]] == SPLIT_TRAIN);

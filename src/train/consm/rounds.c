@@ -40,7 +40,6 @@ static void consm_close(struct session *s)
     else
         mem_free(own->slope);
     consm_close_parts(s);
-    mem_free(own->order);
     consm_close_witnesses(own);
     mem_free(own->plain_value);
     mem_free(own->best_value);
@@ -75,7 +74,6 @@ static consm_status open_terms(struct session *s, struct consm *own)
         return CONSM_OK;
     }
     TRY(ZNEW(own->slope, count));
-    TRY(NEW(own->order, count));
     TRY(index_new(&own->left, count, s->problem->nodes));
     TRY(index_new(&own->right, count, s->problem->nodes));
     TRY(index_set(own->left, own->edges->left));
