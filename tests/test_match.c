@@ -111,19 +111,22 @@ static void pruning_equals_counting(void **state)
         int64_t count = w.edges->count;
         float *score = mem_alloc((size_t)count, sizeof *score);
         uint8_t *keep = mem_alloc((size_t)w.graph->nnz, 1);
+        int64_t *next = mem_alloc((size_t)w.n, sizeof *next);
         for (int64_t e = 0; e < count; e++)
             score[e] = (float)rng_below(&r, 7); /* many ties */
         for (int64_t k = 0; k <= count; k += 1 + count / 9) {
-            prune_top(keep, w.graph->nnz, score, w.edges, k);
+            prune_top(keep, w.graph, score, w.edges, k, next);
             for (int64_t e = 0; e < count; e++) {
                 int64_t before = 0;
                 for (int64_t o = 0; o < count; o++)
                     before += score[o] > score[e] || (score[o] == score[e] && o < e);
-                assert_int_equal(keep[w.edges->entry[e]], before < k);
-                assert_int_equal(keep[w.edges->back[e]], before < k);
+                int32_t i = w.edges->left[e], j = w.edges->right[e];
+                assert_int_equal(keep[csr_find(w.graph, i, j)], before < k);
+                assert_int_equal(keep[csr_find(w.graph, j, i)], before < k);
             }
         }
         mem_free(score);
+        mem_free(next);
         mem_free(keep);
         world_free(&w);
     }

@@ -117,7 +117,7 @@ static void fewer_edges(bool weighted)
             continue;
         from[left] = edges->left[k];
         to[left] = edges->right[k];
-        weight[left++] = weighted ? graph->val[edges->entry[k]] : 1;
+        weight[left++] = edges_weight(edges, graph, k);
     }
     assert_true(left > 0 && left < edges->count);
     OK(edges_changed(&less, graph, edges, dropped, 0, NULL, NULL, 1));
@@ -138,6 +138,40 @@ static void known_symmetry_is_the_found_one(void **state)
     (void)state;
     fewer_edges(false);
     fewer_edges(true);
+}
+
+/* The walk finds what a search finds, past loops and an entry without its reverse. */
+static void walks_find_both_entries(void **state)
+{
+    (void)state;
+    enum { MOST = 40 };
+    struct rng r;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct csr *graph;
+        struct edges *edges;
+        struct edge_walk walk;
+        float dense[NODES * NODES] = {0};
+        int64_t next[NODES];
+        rng_init(&r, seed, 11);
+        for (int k = 0; k < MOST; k++) {
+            int64_t i = (int64_t)rng_below(&r, NODES), j = (int64_t)rng_below(&r, NODES);
+            dense[i * NODES + j] = dense[j * NODES + i] = 1;
+            i = (int64_t)rng_below(&r, NODES);
+            j = (int64_t)rng_below(&r, (uint64_t)i + 1);
+            if (k % 8 == 0)
+                dense[i * NODES + j] = 1;
+        }
+        OK(csr_from_dense(&graph, dense, NODES, NODES));
+        OK(edges_new(&edges, graph));
+        edge_walk_begin(&walk, graph, next);
+        for (int64_t e = 0; e < edges->count; e++) {
+            edge_walk_step(&walk);
+            assert_int_equal(walk.there, csr_find(graph, edges->left[e], edges->right[e]));
+            assert_int_equal(walk.back, csr_find(graph, edges->right[e], edges->left[e]));
+        }
+        edges_free(edges);
+        csr_free(graph);
+    }
 }
 
 /* A graph in which everybody is a neighbour of everybody. */
@@ -196,6 +230,7 @@ int main(void)
         cmocka_unit_test(other_matrices_get_one),
         cmocka_unit_test(a_symmetric_matrix_is_its_own),
         cmocka_unit_test(known_symmetry_is_the_found_one),
+        cmocka_unit_test(walks_find_both_entries),
         cmocka_unit_test(large_matrices_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

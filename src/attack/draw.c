@@ -35,21 +35,18 @@ void changes_add(struct changes *c, int32_t left, int32_t right, bool added)
 
 /* dropped (edges) becomes 1 for removed edges. */
 static consm_status mark_removed(uint8_t **dropped, const struct edges *own,
-                                 const struct csr *graph, const struct changes *c)
+                                 const struct changes *c)
 {
     consm_status st = CONSM_OK;
-    uint8_t *removed = NULL; /* (nnz) by entry */
-    TRY(NEW(*dropped, own->count));
-    TRY(ZNEW(removed, graph->nnz));
+    TRY(ZNEW(*dropped, own->count));
     for (int64_t i = 0; i < c->count; i++) {
-        int64_t at = c->added[i] ? -1 : csr_find(graph, c->left[i], c->right[i]);
+        int64_t at = c->added[i]
+                         ? -1
+                         : pair_find(own->left, own->right, own->count, c->left[i], c->right[i]);
         if (at >= 0)
-            removed[at] = 1;
+            (*dropped)[at] = 1;
     }
-    for (int64_t e = 0; e < own->count; e++)
-        (*dropped)[e] = removed[own->entry[e]];
 done:
-    mem_free(removed);
     return st;
 }
 
@@ -60,7 +57,7 @@ consm_status changes_apply(struct csr **out, const struct csr *graph, const stru
     struct changes more = {0}; /* those that add */
     uint8_t *dropped = NULL;
     TRY(edges_new(&own, graph));
-    TRY(mark_removed(&dropped, own, graph, c));
+    TRY(mark_removed(&dropped, own, c));
     TRY(changes_new(&more, c->count));
     for (int64_t i = 0; i < c->count; i++)
         if (c->added[i])

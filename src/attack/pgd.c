@@ -47,7 +47,7 @@ static consm_status search_new(struct search *s, const struct pgd *o)
     for (int64_t e = 0; e < s->own; e++) {
         s->left[e] = own->left[e];
         s->right[e] = own->right[e];
-        s->start[e] = o->graph->val ? (double)o->graph->val[own->entry[e]] : 1;
+        s->start[e] = (double)edges_weight(own, o->graph, e);
     }
     TRY(attack_draw(s->left + s->own, s->right + s->own, o->candidates, o->graph, NULL, o->seed,
                     STREAM_CANDIDATES));
@@ -217,7 +217,7 @@ consm_status surrogate_gradient(double *loss, double *gradient, const struct sur
         all_left[e] = e < own->count ? own->left[e] : left[e - own->count];
         all_right[e] = e < own->count ? own->right[e] : right[e - own->count];
         if (e < own->count)
-            weight[e] = graph->val ? (double)graph->val[own->entry[e]] : 1;
+            weight[e] = (double)edges_weight(own, graph, e);
     }
     TRY(surrogate_room_new(&room, m));
     *loss = surrogate_pass(room, v, &(struct pair_list){count, all_left, all_right, weight}, by);

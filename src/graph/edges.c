@@ -1,14 +1,14 @@
 /* Lists the undirected edges of a graph. */
 #include "graph/edges.h"
 
+#include <string.h>
+
 static void list_in_parts(struct edges *e, const struct csr *graph)
 {
     for (int64_t r = graph->partition->low; r < graph->partition->high; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             e->left[e->count] = (int32_t)r;
-            e->right[e->count] = graph->col[k];
-            e->entry[e->count] = e->back[e->count] = k;
-            e->count++;
+            e->right[e->count++] = graph->col[k];
         }
 }
 
@@ -23,8 +23,6 @@ consm_status edges_new(struct edges **out, const struct csr *graph)
     TRY(ZNEW(e, 1));
     TRY(NEW(e->left, most));
     TRY(NEW(e->right, most));
-    TRY(NEW(e->entry, most));
-    TRY(NEW(e->back, most));
     e->partition = partition;
     e->all = graph->nnz / 2;
     if (partition)
@@ -33,15 +31,12 @@ consm_status edges_new(struct edges **out, const struct csr *graph)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             if (graph->col[k] <= r)
                 continue;
-            int64_t back = csr_find(graph, graph->col[k], (int32_t)r);
-            if (back < 0)
+            if (csr_find(graph, graph->col[k], (int32_t)r) < 0)
                 TRY(status_fail(CONSM_EINVAL,
                                 "the edge from %lld to %d exists in one direction only",
                                 (long long)r, graph->col[k]));
             e->left[e->count] = (int32_t)r;
-            e->right[e->count] = graph->col[k];
-            e->entry[e->count] = k;
-            e->back[e->count++] = back;
+            e->right[e->count++] = graph->col[k];
         }
     *out = e;
     e = NULL;
@@ -56,9 +51,39 @@ void edges_free(struct edges *e)
         return;
     mem_free(e->left);
     mem_free(e->right);
-    mem_free(e->entry);
-    mem_free(e->back);
     mem_free(e);
+}
+
+float edges_weight(const struct edges *e, const struct csr *graph, int64_t k)
+{
+    return graph->val ? graph->val[csr_find(graph, e->left[k], e->right[k])] : 1;
+}
+
+void edge_walk_begin(struct edge_walk *w, const struct csr *graph, int64_t *next)
+{
+    *w = (struct edge_walk){.graph = graph, .next = next};
+    w->row = csr_low(graph);
+    w->there = w->back = graph->start[w->row] - 1;
+    memcpy(next, graph->start, (size_t)graph->rows * sizeof *next);
+}
+
+/* Rows come in ascending order, so the reverses of their entries do, too, in every row. */
+void edge_walk_step(struct edge_walk *w)
+{
+    const struct csr *g = w->graph;
+    if (g->partition) {
+        w->there = ++w->back;
+        return;
+    }
+    do {
+        w->there++;
+        while (w->there == g->start[w->row + 1])
+            w->row++;
+    } while (g->col[w->there] <= w->row);
+    int64_t *next = &w->next[g->col[w->there]];
+    while (g->col[*next] < w->row)
+        ++*next;
+    w->back = (*next)++;
 }
 
 int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b)
@@ -81,13 +106,18 @@ static consm_status drop(struct csr **out, const struct csr *graph, const struct
     consm_status st = CONSM_OK;
     struct csr *a = NULL;
     uint8_t *stays = NULL;
-    int64_t count = 0, at = 0;
+    int64_t *next = NULL, count = 0, at = 0;
+    struct edge_walk walk;
     TRY(ZNEW(stays, graph->nnz + 1));
-    for (int64_t k = 0; k < e->count; k++)
+    TRY(NEW(next, graph->rows));
+    edge_walk_begin(&walk, graph, next);
+    for (int64_t k = 0; k < e->count; k++) {
+        edge_walk_step(&walk);
         if (!dropped || !dropped[k]) {
-            stays[e->entry[k]] = stays[e->back[k]] = 1;
+            stays[walk.there] = stays[walk.back] = 1;
             count++;
         }
+    }
     TRY(csr_new(&a, graph->rows, graph->cols, 2 * count, graph->val != NULL));
     for (int64_t r = 0; r < graph->rows; r++) {
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++)
@@ -103,6 +133,7 @@ static consm_status drop(struct csr **out, const struct csr *graph, const struct
     *out = a;
 done:
     mem_free(stays);
+    mem_free(next);
     return st;
 }
 
@@ -127,7 +158,7 @@ consm_status edges_changed(struct csr **out, const struct csr *graph, const stru
         from[count] = e->left[k];
         to[count] = e->right[k];
         if (value)
-            value[count] = graph->val[e->entry[k]];
+            value[count] = edges_weight(e, graph, k);
         count++;
     }
     for (int64_t k = 0; k < more; k++) {

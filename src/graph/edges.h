@@ -8,10 +8,9 @@
 struct edges {
     int64_t count;
     int32_t *left, *right; /* (count) left < right, in row order */
-    int64_t *entry, *back; /* (count) positions of (left,right) and (right,left) in the matrix */
     /* NULL, or a graph in parts, which has no loops: then the list holds the entries of the
-     * partition's rows in order, and entry and back are both the position of the entry. An edge is
-     * listed once for each of its ends that is here, with equal values from both. */
+     * partition's rows in order. An edge is listed once for each of its ends that is here, with
+     * equal values from both. */
     const struct partition *partition;
     int64_t all; /* number of edges of all processes together */
 };
@@ -31,6 +30,23 @@ static inline int64_t edges_total(const struct edges *e, int64_t mine)
 /* Leaves loops out. CONSM_EINVAL if an edge lacks its reverse. */
 consm_status edges_new(struct edges **out, const struct csr *graph);
 void edges_free(struct edges *e);
+
+/* The weight of edge k in the graph that it was listed from; 1 without weights. O(log degree). */
+float edges_weight(const struct edges *e, const struct csr *graph, int64_t k);
+
+/* Walks along the list of edges with their entries in the graph. Storing these would take 16 bytes
+ * an edge. */
+struct edge_walk {
+    const struct csr *graph;
+    int64_t row;
+    int64_t there, back; /* the entries (left, right) and (right, left) of the current edge; of a
+                            graph in parts both are the first, because the other may be elsewhere */
+    int64_t *next;       /* (rows) row i's entries before next[i] belong to edges before this one */
+};
+/* Before the first edge; next is scratch. */
+void edge_walk_begin(struct edge_walk *w, const struct csr *graph, int64_t *next);
+/* To the next edge, as often as there are edges. */
+void edge_walk_step(struct edge_walk *w);
 
 /* The place of the pair {a, b} among count pairs left < right in row order; -1: it is not there. */
 int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b);

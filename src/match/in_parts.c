@@ -193,8 +193,7 @@ static consm_status prune(struct matcher *m, int64_t kept, const float *score, c
         score = m->own_score;
     }
     TRY(edges_top(own->chosen, d->edges, score, kept));
-    for (int64_t e = 0; e < d->edges->count; e++)
-        m->keep[d->edges->entry[e]] = own->chosen[e];
+    memcpy(m->keep + d->graph->start[low], own->chosen, (size_t)d->edges->count);
     TRY(row_halo_fetch_entries(own->neighbours, m->keep, own->near->start, 1));
 done:
     return st;

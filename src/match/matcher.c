@@ -187,6 +187,7 @@ void matcher_free(struct matcher *m)
     mem_free(m->similarity);
     mem_free(m->reference_point);
     mem_free(m->own_score);
+    mem_free(m->next);
     mem_free(m->member_reference);
     mem_free(m->member_plan);
     mem_free(m->keep);

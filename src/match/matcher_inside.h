@@ -113,6 +113,7 @@ struct matcher {
 
     struct pool_scratch *scratch;  /* one per thread */
     float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */
+    int64_t *next;                 /* (n) of edge_walk */
 
     int references; /* (c, f) r, stored among the parameters, so that it is saved with them */
     float *reference_point; /* (c, width) their values after the last update_references() */

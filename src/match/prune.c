@@ -90,12 +90,17 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
     team_run(team, scoring_worker, &q);
 }
 
-void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges, int64_t k)
+void prune_top(uint8_t *keep, const struct csr *graph, const float *score,
+               const struct edges *edges, int64_t k, int64_t *next)
 {
     struct rank_choice best;
-    memset(keep, 0, (size_t)nnz);
+    struct edge_walk walk;
+    memset(keep, 0, (size_t)graph->nnz);
     rank_choose(&best, score, edges->count, k);
-    for (int64_t e = 0; e < edges->count; e++)
+    edge_walk_begin(&walk, graph, next);
+    for (int64_t e = 0; e < edges->count; e++) {
+        edge_walk_step(&walk);
         if (rank_takes(&best, score[e]))
-            keep[edges->entry[e]] = keep[edges->back[e]] = 1;
+            keep[walk.there] = keep[walk.back] = 1;
+    }
 }

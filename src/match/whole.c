@@ -9,6 +9,7 @@ consm_status whole_open(struct matcher *m)
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     TRY(NEW(m->similarity, d->nodes * d->classes));
+    TRY(NEW(m->next, d->nodes));
     TRY(NEW(m->keep, d->graph->nnz));
 done:
     return st;
@@ -80,7 +81,7 @@ consm_status whole_prune(struct matcher *m, int64_t kept, const float *score, co
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
-    prune_top(m->keep, d->graph->nnz, score, d->edges, kept);
+    prune_top(m->keep, d->graph, score, d->edges, kept, m->next);
     return CONSM_OK;
 }
 

@@ -132,7 +132,7 @@ consm_status planted_left(struct prepared *out, const struct planted *p, const u
         left[count] = p->edges->left[e];
         right[count] = p->edges->right[e];
         if (weight)
-            weight[count] = graph->val[p->edges->entry[e]];
+            weight[count] = edges_weight(p->edges, graph, e);
         count++;
     }
     TRY(csr_from_edges(&left_over, graph->rows, graph->cols, count, left, right, weight,

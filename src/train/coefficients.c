@@ -12,20 +12,28 @@ static int64_t with_loops(int64_t k, int32_t r, int32_t col)
 static consm_status read_edges(float *w, const float *value, int64_t entries,
                                const struct csr *graph, const struct edges *edges)
 {
+    consm_status st = CONSM_OK;
+    struct edge_walk walk;
+    int64_t *next = NULL;
     bool loops = entries == graph->nnz + graph->rows;
     if (!loops && entries != graph->nnz)
         return status_fail(CONSM_EPROGRAM,
                            "%lld coefficients: expected %lld, one for each entry of the graph",
                            (long long)entries, (long long)graph->nnz);
+    TRY(NEW(next, graph->rows));
+    edge_walk_begin(&walk, graph, next);
     for (int64_t e = 0; e < edges->count; e++) {
-        int64_t there = edges->entry[e], back = edges->back[e];
+        edge_walk_step(&walk);
+        int64_t there = walk.there, back = walk.back;
         if (loops) {
             there = with_loops(there, edges->left[e], edges->right[e]);
             back = with_loops(back, edges->right[e], edges->left[e]);
         }
         w[e] = (value[there] + value[back]) / 2;
     }
-    return CONSM_OK;
+done:
+    mem_free(next);
+    return st;
 }
 
 consm_status session_coefficients(struct session *s, float *w, const struct edges *edges)
