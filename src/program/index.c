@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-consm_status index_new(struct index **out, int64_t count, int64_t targets)
+/* row: NULL for rows of its own. */
+static consm_status make(struct index **out, int32_t *row, int64_t count, int64_t targets)
 {
     consm_status st = CONSM_OK;
     struct index *index;
@@ -14,7 +15,10 @@ consm_status index_new(struct index **out, int64_t count, int64_t targets)
     TRY(ZNEW(index, 1));
     index->count = count;
     index->targets = targets;
-    TRY(ZNEW(index->row, count));
+    index->borrowed = row != NULL;
+    index->row = row;
+    if (!row)
+        TRY(ZNEW(index->row, count));
     TRY(ZNEW(index->start, targets + 1));
     TRY(ZNEW(index->item, count));
     if (targets > 0)
@@ -26,11 +30,22 @@ done:
     return st;
 }
 
+consm_status index_new(struct index **out, int64_t count, int64_t targets)
+{
+    return make(out, NULL, count, targets);
+}
+
+consm_status index_of(struct index **out, int32_t *row, int64_t count, int64_t targets)
+{
+    return make(out, row, count, targets);
+}
+
 void index_free(struct index *index)
 {
     if (!index)
         return;
-    mem_free(index->row);
+    if (!index->borrowed)
+        mem_free(index->row);
     mem_free(index->start);
     mem_free(index->item);
     mem_free(index);

@@ -13,10 +13,8 @@ static consm_status collect_edges(struct propagation *p, const struct csr *graph
     consm_status st = CONSM_OK;
     TRY(edges_new(&p->edges, graph));
     TRY(ZNEW(p->pull, p->edges->count));
-    TRY(index_new(&p->left, p->edges->count, graph->rows));
-    TRY(index_new(&p->right, p->edges->count, graph->rows));
-    TRY(index_set(p->left, p->edges->left));
-    TRY(index_set(p->right, p->edges->right));
+    TRY(index_of(&p->left, p->edges->left, p->edges->count, graph->rows));
+    TRY(index_of(&p->right, p->edges->right, p->edges->count, graph->rows));
 done:
     return st;
 }

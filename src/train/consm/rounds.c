@@ -74,10 +74,8 @@ static consm_status open_terms(struct session *s, struct consm *own)
         return CONSM_OK;
     }
     TRY(ZNEW(own->slope, count));
-    TRY(index_new(&own->left, count, s->problem->nodes));
-    TRY(index_new(&own->right, count, s->problem->nodes));
-    TRY(index_set(own->left, own->edges->left));
-    TRY(index_set(own->right, own->edges->right));
+    TRY(index_of(&own->left, own->edges->left, count, s->problem->nodes));
+    TRY(index_of(&own->right, own->edges->right, count, s->problem->nodes));
 done:
     return st;
 }
