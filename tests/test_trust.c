@@ -63,12 +63,21 @@ struct scores {
     float score[EDGES], low[EDGES], high[EDGES];
 };
 
+/* In place of trust_sample_ask(), for drawn witnesses. */
+static void listen(struct heard *h, const float *x)
+{
+    for (int64_t i = 0; i < h->mine; i++)
+        memcpy(h->own + i * WITNESSES, x + h->place[i] * WITNESSES, WITNESSES * sizeof *x);
+}
+
 static struct scores *fit_to(const struct world *w, const struct lesson *also, bool without_match)
 {
     struct scores *s = mem_zalloc(1, sizeof *s);
     struct trust_sample *sample;
     OK(trust_sample_new(&sample, &w->edges, also ? &also->pairs : NULL, w->label, w->role, NODES));
-    OK(trust_sample_hear(sample, w->x, also ? also->x : NULL));
+    listen(&sample->known, w->x);
+    listen(&sample->usual, w->x);
+    OK(trust_sample_hear(sample, also ? also->x : NULL));
     trust_fit(&s->trust, sample, without_match, NULL);
     trust_apply(s->score, s->low, s->high, &s->trust, w->x, EDGES);
     trust_sample_free(sample);

@@ -73,6 +73,16 @@ static const float *dense_rows(void)
     return x;
 }
 
+/* The data's witnesses in their columns of x. */
+static void data_rows(float *x, const struct witness_data *d, struct team *team)
+{
+    float stored[MOST * DATA_WITNESSES];
+    OK(witness_data_only(stored, d, team));
+    for (int64_t e = 0; e < d->edges->count; e++)
+        memcpy(x + e * WITNESSES + WITNESS_DATA, stored + e * DATA_WITNESSES,
+               DATA_WITNESSES * sizeof *x);
+}
+
 static void expect_data(const struct world *w, const float *x)
 {
     expect(w, x, 0, 1, WITNESS_FEATURES, 4 / 9.0);
@@ -99,7 +109,7 @@ static void the_data_by_hand(void **state)
                                  .dense = dense_rows(),
                                  .features = FEATURES,
                                  .classes = CLASSES};
-        OK(witness_data_only(x, &d, w.team));
+        data_rows(x, &d, w.team);
         expect_data(&w, x);
         expect(&w, x, 0, 1, WITNESS_NEIGHBOURS, sqrt(1 / 3.0));    /* {1,19} and {0,19} */
         expect(&w, x, 0, HUB, WITNESS_NEIGHBOURS, sqrt(1 / 20.0)); /* 1, among all 20 */
@@ -136,10 +146,10 @@ static void sparse_features_by_hand(void **state)
                              .sparse = &sparse,
                              .features = FEATURES,
                              .classes = CLASSES};
-    OK(witness_data_only(x, &d, w.team));
+    data_rows(x, &d, w.team);
     expect_data(&w, x);
     sparse.val = NULL; /* words: three, three, none, one … and two */
-    OK(witness_data_only(x, &d, w.team));
+    data_rows(x, &d, w.team);
     expect(&w, x, 0, 1, WITNESS_FEATURES, 1);
     expect(&w, x, 0, HUB, WITNESS_FEATURES, 2 / sqrt(6));
     expect(&w, x, 0, HUB, WITNESS_MASS, -log(4 / 3.0));
@@ -161,6 +171,43 @@ static void logits_of(float *x, const double p[3][CLASSES], double temperature)
     x[3 * CLASSES] = x[4 * CLASSES] = x[5 * CLASSES] = x[6 * CLASSES + 2] = 100;
 }
 
+/* All witnesses, those of the data as stored. Scores of them are the same with and without room for
+ * them, also in place of the coefficients, and those of a few edges are among them. */
+static void model_rows(float *x, const struct world *w, const struct witness_data *d,
+                       const struct witness_model *m)
+{
+    enum { FEW = 3 };
+    static const int64_t place[FEW] = {5, 0, 20};
+    float stored[MOST * DATA_WITNESSES], few[FEW * WITNESSES], again[MOST * WITNESSES];
+    float score[MOST], low[MOST], high[MOST], alone[MOST];
+    struct trust trust = {.by = {0.5, 1, -1, 0.3, 2, -0.1, 0.7, 0.2, 0.4, -2, 1}};
+    struct witnesses all = {*d, stored, *m, NULL, w->team};
+    int64_t count = d->edges->count;
+    for (int64_t k = 0; k < count * DATA_WITNESSES; k++)
+        stored[k] = 0.1f * (float)(k % 13);
+    for (int k = 0; k < TRUST_PAIRS; k++)
+        trust.spread[k] = 0.01 * k;
+    all.room = mem_alloc((size_t)witness_room(d->classes, w->team), sizeof *all.room);
+    witness_ask(x, &all, NULL, count);
+    for (int64_t e = 0; e < count; e++)
+        assert_memory_equal(x + e * WITNESSES + WITNESS_DATA, stored + e * DATA_WITNESSES,
+                            DATA_WITNESSES * sizeof *x);
+    witness_ask(few, &all, place, FEW);
+    for (int i = 0; i < FEW; i++)
+        assert_memory_equal(few + i * WITNESSES, x + place[i] * WITNESSES, WITNESSES * sizeof *x);
+    trust_score(score, low, high, again, &trust, &all);
+    assert_memory_equal(again, x, (size_t)count * WITNESSES * sizeof *x);
+    memcpy(alone, m->w, sizeof alone);
+    all.model.w = alone;
+    trust_score(alone, NULL, NULL, NULL, &trust, &all);
+    assert_memory_equal(alone, score, (size_t)count * sizeof *score);
+    trust_apply(alone, again, again + count, &trust, x, count);
+    assert_memory_equal(alone, score, (size_t)count * sizeof *score);
+    assert_memory_equal(again, low, (size_t)count * sizeof *low);
+    assert_memory_equal(again + count, high, (size_t)count * sizeof *high);
+    mem_free(all.room);
+}
+
 static double odds(double p)
 {
     return log(p / (1 - p));
@@ -180,10 +227,7 @@ static void the_model_by_hand(void **state)
     for (int64_t e = 0; e < w.edges->count; e++)
         match[e] = 0.01f * (float)e;
     struct witness_data d = {.edges = w.edges, .graph = &w.graph, .classes = CLASSES};
-    struct witness_model m = {logits, head, match, {2, 0.5}};
-    double *room = mem_alloc((size_t)witness_room(d.classes, w.team), sizeof *room);
-    witness_ask_model(x, &d, &m, room, w.team);
-    mem_free(room);
+    model_rows(x, &w, &d, &(struct witness_model){logits, head, match, {2, 0.5}});
     for (int64_t e = 0; e < w.edges->count; e++)
         assert_true(x[e * WITNESSES + WITNESS_MATCH] == match[e]);
     expect(&w, x, 0, 1, WITNESS_AGREEMENT, odds(0.3));
@@ -222,10 +266,7 @@ static void training_labels_by_hand(void **state)
     taught[6] = 2;
     struct witness_data d = {
         .edges = w.edges, .graph = &w.graph, .classes = CLASSES, .taught = taught};
-    struct witness_model m = {logits, logits, match, {1, 1}};
-    double *room = mem_alloc((size_t)witness_room(d.classes, w.team), sizeof *room);
-    witness_ask_model(x, &d, &m, room, w.team);
-    mem_free(room);
+    model_rows(x, &w, &d, &(struct witness_model){logits, logits, match, {1, 1}});
     for (enum witness k = WITNESS_AGREEMENT; k <= WITNESS_TAUGHT_AGREEMENT; k++) {
         if (k != WITNESS_AGREEMENT && k != WITNESS_HEAD && k != WITNESS_TAUGHT_AGREEMENT)
             continue;

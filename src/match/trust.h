@@ -44,8 +44,11 @@ struct witness_data {
     const int32_t *taught; /* (n) the training label, or -1; NULL: none */
 };
 
-/* x (|E|, WITNESSES), row by row. Computes the witnesses that depend only on the data, once. */
-consm_status witness_data_only(float *x, const struct witness_data *data, struct team *team);
+/* The witnesses that depend only on the data, from WITNESS_DATA on, are computed once and stored:
+ * stored (|E|, DATA_WITNESSES). The others are computed where they are read, because storing them
+ * would take 24 bytes an edge. */
+enum { WITNESS_DATA = WITNESS_FEATURES, DATA_WITNESSES = 4 };
+consm_status witness_data_only(float *stored, const struct witness_data *data, struct team *team);
 
 /* The model's output: logits and head (n, classes), w (|E|), and the temperatures that calibrate
  * both. */
@@ -54,10 +57,19 @@ struct witness_model {
     double temperature[2];
 };
 
-/* The witnesses that depend on the model; room: scratch of witness_room numbers. */
+/* All that witnesses come from. room: scratch of witness_room numbers. */
+struct witnesses {
+    struct witness_data data;
+    const float *stored; /* of witness_data_only() */
+    struct witness_model model;
+    double *room;
+    struct team *team;
+};
 int64_t witness_room(int64_t classes, const struct team *team);
-void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
-                       double *room, struct team *team);
+
+/* x (count, WITNESSES), row by row: those of the edges place[0 … count-1], or (NULL) of the first
+ * ones. */
+void witness_ask(float *x, const struct witnesses *w, const int64_t *place, int64_t count);
 
 /* agreement (|E|) Σ_k p_ik p_jk alone, for models without a matching module. */
 void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
@@ -93,9 +105,11 @@ void trust_sample_free(struct trust_sample *s);
 consm_status trust_pairs_new(struct edges **out, const struct csr *graph, const int32_t *label,
                              const uint8_t *role, uint64_t seed);
 
-/* Reads the witnesses x (|E|, WITNESSES) of the sampled edges and pair_x of all pairs (NULL if
- * there are none), for trust_fit(). For a graph in parts all processes call it together. */
-consm_status trust_sample_hear(struct trust_sample *s, const float *x, const float *pair_x);
+/* Computes the witnesses of the sampled edges. Then trust_sample_hear() prepares them and those of
+ * all pairs, pair_x (NULL if there are none), for trust_fit(). For a graph in parts all processes
+ * call it together. */
+void trust_sample_ask(struct trust_sample *s, const struct witnesses *w);
+consm_status trust_sample_hear(struct trust_sample *s, const float *pair_x);
 
 /* Fits the weights to the known edges and the prior; without known edges they are the prior's.
  * t->temperature is unchanged. Deterministic; allocates nothing. without_match: the matching
@@ -110,5 +124,9 @@ consm_status trust_curve(float *probability, struct trust_sample *s, const float
 /* score (count); low and high (count) bound a 90 % interval; both may be NULL. */
 void trust_apply(float *score, float *low, float *high, const struct trust *t, const float *x,
                  int64_t count);
+
+/* The same for all edges of w. score may be w's coefficients; x (|E|, WITNESSES): or NULL. */
+void trust_score(float *score, float *low, float *high, float *x, const struct trust *t,
+                 const struct witnesses *w);
 
 #endif

@@ -32,6 +32,11 @@ struct trust_sample {
     double *term; /* (known.count + pairs.count) scratch of a fit */
 };
 
+/* x (to-from, WITNESSES): the witnesses of the edges place[from … to-1], or (NULL) from … to-1, by
+ * one thread of the team. */
+void witness_rows(float *x, const struct witnesses *w, const int64_t *place, int64_t from,
+                  int64_t to, int thread);
+
 static inline double sigmoid_of(double z)
 {
     return z >= 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z));

@@ -156,15 +156,12 @@ static void write_down(struct heard *h, const float *x)
     }
 }
 
-static consm_status hear(struct heard *h, const struct partition *partition, const float *x)
+static consm_status hear(struct heard *h, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     const void *all;
     void *fresh = NULL;
-    size_t row = WITNESSES * sizeof *x;
-    for (int64_t i = 0; i < h->mine; i++)
-        memcpy(h->own + i * WITNESSES, x + h->place[i] * WITNESSES, row);
-    TRY(heard_collect(&all, &fresh, h, partition, h->own, row));
+    TRY(heard_collect(&all, &fresh, h, partition, h->own, WITNESSES * sizeof *h->own));
     write_down(h, all);
 done:
     mem_free(fresh);
@@ -223,11 +220,17 @@ static void separate_pairs(struct heard *pairs)
     }
 }
 
-consm_status trust_sample_hear(struct trust_sample *s, const float *x, const float *pair_x)
+void trust_sample_ask(struct trust_sample *s, const struct witnesses *w)
+{
+    witness_ask(s->known.own, w, s->known.place, s->known.mine);
+    witness_ask(s->usual.own, w, s->usual.place, s->usual.mine);
+}
+
+consm_status trust_sample_hear(struct trust_sample *s, const float *pair_x)
 {
     consm_status st = CONSM_OK;
-    TRY(hear(&s->known, s->partition, x));
-    TRY(hear(&s->usual, s->partition, x));
+    TRY(hear(&s->known, s->partition));
+    TRY(hear(&s->usual, s->partition));
     write_down(&s->pairs, pair_x);
     s->agreement = 0;
     for (int64_t i = 0; i < s->usual.count; i++) {

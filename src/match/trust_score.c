@@ -112,3 +112,33 @@ void trust_apply(float *score, float *low, float *high, const struct trust *t, c
         high[e] = (float)sigmoid_of(z + reach);
     }
 }
+
+enum { BLOCK = 256 }; /* edges whose witnesses a thread holds */
+
+struct scoring {
+    float *score, *low, *high, *x;
+    const struct trust *trust;
+    const struct witnesses *w;
+};
+
+static void scoring_worker(void *arg, struct worker who)
+{
+    const struct scoring *q = arg;
+    float room[BLOCK * WITNESSES];
+    int64_t from, to;
+    team_range(who, q->w->data.edges->count, BLOCK, &from, &to);
+    for (int64_t e = from; e < to; e += BLOCK) {
+        int64_t end = e + BLOCK < to ? e + BLOCK : to;
+        float *x = q->x ? q->x + e * WITNESSES : room;
+        witness_rows(x, q->w, NULL, e, end, who.id);
+        trust_apply(q->score + e, q->low ? q->low + e : NULL, q->high ? q->high + e : NULL,
+                    q->trust, x, end - e);
+    }
+}
+
+void trust_score(float *score, float *low, float *high, float *x, const struct trust *t,
+                 const struct witnesses *w)
+{
+    struct scoring q = {score, low, high, x, t, w};
+    team_run(w->team, scoring_worker, &q);
+}

@@ -1,8 +1,9 @@
 /* Computes the witnesses of each edge after training. Not in the paper. */
-#include "match/trust.h"
+#include "match/trust_inside.h"
 
 #include "base/alloc.h"
 #include <math.h>
+#include <string.h>
 
 static double largest(const float *x, int64_t c)
 {
@@ -37,7 +38,7 @@ void witness_agreement(float *agreement, const float *logits, int64_t c, const s
 }
 
 struct witnessing {
-    float *x;
+    float *stored;
     const struct witness_data *d;
     float *length, *mass; /* (n) Euclidean length and log(1 + ‖x‖₁) of the feature rows */
     int32_t *mark;        /* (threads, n) the last node of which a node was a neighbour */
@@ -146,20 +147,21 @@ static void data_worker(void *arg, struct worker who)
          begin += (int64_t)who.size * BLOCK)
         for (int64_t e = begin; e < begin + BLOCK && e < d->edges->count; e++) {
             int32_t i = d->edges->left[e], j = d->edges->right[e];
-            float *x = q->x + e * WITNESSES;
-            x[WITNESS_FEATURES] = cosine(q, i, j);
-            x[WITNESS_MASS] = -fabsf(q->mass[i] - q->mass[j]);
+            float *x = q->stored + e * DATA_WITNESSES;
+            x[WITNESS_FEATURES - WITNESS_DATA] = cosine(q, i, j);
+            x[WITNESS_MASS - WITNESS_DATA] = -fabsf(q->mass[i] - q->mass[j]);
             if (i != marked)
                 mark_neighbours(mark, d->graph, marked = i);
-            x[WITNESS_NEIGHBOURS] = overlap(d->graph, i, j, mark);
-            x[WITNESS_DEGREE] = -fabsf(degree_of(d->graph, i) - degree_of(d->graph, j));
+            x[WITNESS_NEIGHBOURS - WITNESS_DATA] = overlap(d->graph, i, j, mark);
+            x[WITNESS_DEGREE - WITNESS_DATA] =
+                -fabsf(degree_of(d->graph, i) - degree_of(d->graph, j));
         }
 }
 
-consm_status witness_data_only(float *x, const struct witness_data *data, struct team *team)
+consm_status witness_data_only(float *stored, const struct witness_data *data, struct team *team)
 {
     consm_status st = CONSM_OK;
-    struct witnessing q = {.x = x, .d = data};
+    struct witnessing q = {.stored = stored, .d = data};
     TRY(NEW(q.length, data->graph->rows));
     TRY(NEW(q.mass, data->graph->rows));
     TRY(NEW(q.mark, data->graph->rows * team_size(team)));
@@ -208,19 +210,12 @@ static double agreement_odds(const struct prediction *p, const struct prediction
 
 enum { ENDS = 2, MODELS = 2 }; /* of an edge; GNN and head */
 
-struct asking {
-    float *x;
-    const struct witness_data *d;
-    const struct witness_model *m;
-    double *chance; /* (threads, ENDS, MODELS, c) */
-};
-
 /* The predictions of both models for a node, unless they are there already. */
-static void predict_node(struct prediction p[MODELS], const struct asking *q, int64_t node)
+static void predict_node(struct prediction p[MODELS], const struct witnesses *w, int64_t node)
 {
-    const struct witness_model *m = q->m;
-    int64_t c = q->d->classes;
-    int32_t told = q->d->taught ? q->d->taught[node] : -1;
+    const struct witness_model *m = &w->model;
+    int64_t c = w->data.classes;
+    int32_t told = w->data.taught ? w->data.taught[node] : -1;
     if (p[0].node == node)
         return;
     predict(&p[0], m->logits + node * c, c, m->temperature[0], told);
@@ -228,14 +223,14 @@ static void predict_node(struct prediction p[MODELS], const struct asking *q, in
     p[0].node = node;
 }
 
-static void ask(float *x, const struct asking *q, struct prediction p[ENDS][MODELS], int32_t i,
-                int32_t j)
+static void ask_model(float *x, const struct witnesses *w, struct prediction p[ENDS][MODELS],
+                      int32_t i, int32_t j)
 {
-    const int32_t *taught = q->d->taught;
-    int64_t c = q->d->classes;
+    const int32_t *taught = w->data.taught;
+    int64_t c = w->data.classes;
     bool told = taught && (taught[i] >= 0 || taught[j] >= 0);
-    predict_node(p[0], q, i); /* edges are sorted by this end */
-    predict_node(p[1], q, j);
+    predict_node(p[0], w, i); /* edges are sorted by this end */
+    predict_node(p[1], w, j);
     x[WITNESS_AGREEMENT] = (float)agreement_odds(&p[0][0], &p[1][0], c);
     x[WITNESS_HEAD] = (float)agreement_odds(&p[0][1], &p[1][1], c);
     x[WITNESS_CONFIDENCE] = (float)fmin(p[0][0].most, p[1][0].most);
@@ -243,19 +238,20 @@ static void ask(float *x, const struct asking *q, struct prediction p[ENDS][MODE
     x[WITNESS_TAUGHT_AGREEMENT] = told ? x[WITNESS_AGREEMENT] : 0;
 }
 
-static void model_worker(void *arg, struct worker who)
+void witness_rows(float *x, const struct witnesses *w, const int64_t *place, int64_t from,
+                  int64_t to, int thread)
 {
-    const struct asking *q = arg;
-    int64_t from, to, c = q->d->classes;
+    const struct edges *edges = w->data.edges;
+    int64_t c = w->data.classes;
     struct prediction p[ENDS][MODELS];
     for (int k = 0; k < ENDS * MODELS; k++)
         p[k / MODELS][k % MODELS] =
-            (struct prediction){.chance = q->chance + (who.id * ENDS * MODELS + k) * c, .node = -1};
-    team_range(who, q->d->edges->count, BLOCK, &from, &to);
-    for (int64_t e = from; e < to; e++) {
-        float *x = q->x + e * WITNESSES;
-        x[WITNESS_MATCH] = q->m->w[e];
-        ask(x, q, p, q->d->edges->left[e], q->d->edges->right[e]);
+            (struct prediction){.chance = w->room + (thread * ENDS * MODELS + k) * c, .node = -1};
+    for (int64_t k = from; k < to; k++, x += WITNESSES) {
+        int64_t e = place ? place[k] : k;
+        memcpy(x + WITNESS_DATA, w->stored + e * DATA_WITNESSES, DATA_WITNESSES * sizeof *x);
+        x[WITNESS_MATCH] = w->model.w[e];
+        ask_model(x, w, p, edges->left[e], edges->right[e]);
     }
 }
 
@@ -264,9 +260,23 @@ int64_t witness_room(int64_t classes, const struct team *team)
     return team_size(team) * ENDS * MODELS * classes + 1;
 }
 
-void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
-                       double *room, struct team *team)
+struct asking {
+    float *x;
+    const struct witnesses *w;
+    const int64_t *place;
+    int64_t count;
+};
+
+static void asking_worker(void *arg, struct worker who)
 {
-    struct asking q = {x, data, model, room};
-    team_run(team, model_worker, &q);
+    const struct asking *q = arg;
+    int64_t from, to;
+    team_range(who, q->count, BLOCK, &from, &to);
+    witness_rows(q->x + from * WITNESSES, q->w, q->place, from, to, who.id);
+}
+
+void witness_ask(float *x, const struct witnesses *w, const int64_t *place, int64_t count)
+{
+    struct asking q = {x, w, place, count};
+    team_run(w->team, asking_worker, &q);
 }

@@ -53,10 +53,10 @@ consm_status similarity_cosine(float *out, const struct edges *edges, const stru
         .features = x ? width : problem->features,
         .classes = problem->classes,
     };
-    TRY(NEW(witness, edges->count * WITNESSES));
+    TRY(NEW(witness, edges->count * DATA_WITNESSES));
     TRY(witness_data_only(witness, &data, team));
     for (int64_t e = 0; e < edges->count; e++)
-        out[e] = witness[e * WITNESSES + WITNESS_FEATURES];
+        out[e] = witness[e * DATA_WITNESSES + WITNESS_FEATURES - WITNESS_DATA];
 done:
     mem_free(witness);
     return st;

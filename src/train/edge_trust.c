@@ -82,7 +82,8 @@ static consm_status open_pairs(struct session *s, const struct witness_data *edg
         return CONSM_OK;
     TRY(trust_pairs_new(&own->pairs, p->graph, p->label, p->role, s->options.seed));
     TRY(NEW(own->pair_w, own->pairs->count + 1));
-    TRY(NEW(own->pair_witness, own->pairs->count * WITNESSES + 1));
+    TRY(NEW(own->pair_witness, own->pairs->count * DATA_WITNESSES + 1));
+    TRY(NEW(own->pair_x, own->pairs->count * WITNESSES + 1));
     data.edges = own->pairs;
     TRY(witness_data_only(own->pair_witness, &data, team));
 done:
@@ -96,7 +97,7 @@ consm_status consm_open_witnesses(struct session *s, struct team *team)
     TRY(consm_open_taught(s));
     struct witness_data data = witness_data_of(s);
     if (!own->witness) {
-        TRY(NEW(own->witness, own->edges->count * WITNESSES));
+        TRY(NEW(own->witness, own->edges->count * DATA_WITNESSES));
         TRY(own->neighbours ? consm_near_witnesses(own->witness, &data, s)
                             : witness_data_only(own->witness, &data, team));
     }
@@ -121,6 +122,7 @@ void consm_close_witnesses(struct consm *own)
     mem_free(own->taught);
     mem_free(own->pair_w);
     mem_free(own->pair_witness);
+    mem_free(own->pair_x);
     mem_free(own->judged_logits);
     mem_free(own->judged_label);
     mem_free(own->judged_role);
@@ -128,7 +130,7 @@ void consm_close_witnesses(struct consm *own)
     mem_free(own->chance);
     own->sample = NULL;
     own->pairs = NULL;
-    own->witness = own->pair_w = own->pair_witness = own->judged_logits = NULL;
+    own->witness = own->pair_w = own->pair_witness = own->pair_x = own->judged_logits = NULL;
     own->taught = own->judged_label = NULL;
     own->judged_role = NULL;
     own->judged_term = own->chance = NULL;
@@ -172,49 +174,58 @@ done:
     return st;
 }
 
-/* Computes the witnesses of the current model; own->w holds the matching coefficients, which have
- * just been computed. learning: fits the temperatures first, else uses the saved model's. */
-static consm_status call_witnesses(struct trust *trust, struct session *s, bool learning)
+consm_status consm_call_witnesses(struct witnesses *out, const struct trust *trust,
+                                  struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    struct witness_data data = witness_data_of(s);
-    struct witness_model model = {.w = own->w};
-    TRY(own->neighbours ? consm_near_logits(&model.logits, s) : session_logits(&model.logits, s));
-    TRY(matcher_head(&model.head, own->matcher));
-    if (learning) {
-        TRY(calibrate(&trust->temperature[0], model.logits, s));
-        TRY(calibrate(&trust->temperature[1], model.head, s));
-    }
-    memcpy(model.temperature, trust->temperature, sizeof model.temperature);
-    witness_ask_model(own->witness, &data, &model, own->chance, s->backend->host);
-    if (learning && own->pairs) {
-        TRY(matcher_match(own->matcher, own->pair_w, own->pairs->left, own->pairs->right,
-                          own->pairs->count));
-        data.edges = own->pairs;
-        model.w = own->pair_w;
-        witness_ask_model(own->pair_witness, &data, &model, own->chance, s->backend->host);
-    }
+    struct witness_model *model = &out->model;
+    *out = (struct witnesses){.data = witness_data_of(s),
+                              .stored = own->witness,
+                              .model = {.w = own->w},
+                              .room = own->chance,
+                              .team = s->backend->host};
+    memcpy(model->temperature, trust->temperature, sizeof model->temperature);
+    TRY(own->neighbours ? consm_near_logits(&model->logits, s) : session_logits(&model->logits, s));
+    TRY(matcher_head(&model->head, own->matcher));
 done:
     return st;
 }
 
-consm_status consm_call_witnesses(const struct trust *trust, struct session *s)
-{
-    struct trust known = *trust;
-    return call_witnesses(&known, s, false);
-}
-
-consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
+/* The witnesses of the labelled pairs, from the model of the edges' ones. */
+static consm_status ask_pairs(const struct witnesses *edges, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    struct witnesses pairs = *edges;
+    if (!own->pairs)
+        return CONSM_OK;
+    TRY(matcher_match(own->matcher, own->pair_w, own->pairs->left, own->pairs->right,
+                      own->pairs->count));
+    pairs.data.edges = own->pairs;
+    pairs.stored = own->pair_witness;
+    pairs.model.w = own->pair_w;
+    witness_ask(own->pair_x, &pairs, NULL, own->pairs->count);
+done:
+    return st;
+}
+
+consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    *trust = (struct trust){0};
     if (s->options.trust) { /* a repeated run has no labels left to learn weights from */
         trust_read(trust, s->options.trust);
-        return call_witnesses(trust, s, false);
+        return consm_call_witnesses(out, trust, s);
     }
-    TRY(call_witnesses(trust, s, true));
-    TRY(trust_sample_hear(own->sample, own->witness, own->pair_witness));
+    TRY(consm_call_witnesses(out, trust, s));
+    TRY(calibrate(&trust->temperature[0], out->model.logits, s));
+    TRY(calibrate(&trust->temperature[1], out->model.head, s));
+    memcpy(out->model.temperature, trust->temperature, sizeof trust->temperature);
+    TRY(ask_pairs(out, s));
+    trust_sample_ask(own->sample, out);
+    TRY(trust_sample_hear(own->sample, own->pair_x));
     trust_fit(trust, own->sample, own->place.quality.at_chance, s->backend->host);
 done:
     return st;
@@ -225,13 +236,14 @@ consm_status session_keep_trust(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct trust trust;
+    struct witnesses heard;
     float *kept;
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s, s->backend->host));
     if (own->clean.on)
         trust = own->clean.trust;
     else
-        TRY(consm_weigh_witnesses(&trust, s));
+        TRY(consm_weigh_witnesses(&trust, &heard, s));
     TRY(matcher_save(own->matcher, s->learner.params, CONSM_MATCH_PREFIX));
     TRY(params_write(&kept, s->learner.params, PLACE_VALUE));
     trust_write(kept + stored_at(s), &trust);
@@ -355,15 +367,15 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     }
     TRY(open_trust(out, s->problem->graph));
     const float *kept;
+    struct witnesses heard;
     const struct consm *own = s->own;
     TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
     trust_read(&out->weigh, kept + stored_at(s));
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s, s->backend->host));
-    TRY(call_witnesses(&out->weigh, s, false));
-    trust_apply(out->score, out->low, out->high, &out->weigh, own->witness, out->edges->count);
+    TRY(consm_call_witnesses(&heard, &out->weigh, s));
     TRY(NEW(out->witness, out->edges->count * WITNESSES + 1));
-    memcpy(out->witness, own->witness, (size_t)(out->edges->count * WITNESSES) * sizeof(float));
+    trust_score(out->score, out->low, out->high, out->witness, &out->weigh, &heard);
     TRY(edge_trust_keep(out, own->zeta));
 done:
     if (st < 0)
@@ -377,28 +389,30 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     const float *kept;
     struct consm *own = s->own;
     int64_t count = t->edges->count;
-    float *w = NULL;
-    double *chance = NULL;
+    float *w = NULL, *stored = NULL;
+    struct witnesses heard = {.team = s->backend->host};
     TRY(NEW(w, count + 1));
-    TRY(NEW(chance, witness_room(s->problem->classes, s->backend->host)));
+    TRY(NEW(stored, count * DATA_WITNESSES + 1));
+    TRY(NEW(heard.room, witness_room(s->problem->classes, heard.team)));
     TRY(NEW(t->witness, count * WITNESSES + 1));
     TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
     trust_read(&t->weigh, kept + stored_at(s));
     TRY(consm_final_coefficients(s)); /* pools all subgraphs */
     TRY(matcher_match(own->matcher, w, t->edges->left, t->edges->right, count));
     TRY(consm_open_taught(s));
-    struct witness_data data = witness_data_of(s);
-    struct witness_model model = {.w = w};
-    data.edges = t->edges;
-    TRY(session_logits(&model.logits, s));
-    TRY(matcher_head(&model.head, own->matcher));
-    memcpy(model.temperature, t->weigh.temperature, sizeof model.temperature);
-    TRY(witness_data_only(t->witness, &data, s->backend->host));
-    witness_ask_model(t->witness, &data, &model, chance, s->backend->host);
-    trust_apply(t->score, t->low, t->high, &t->weigh, t->witness, count);
+    heard.data = witness_data_of(s);
+    heard.data.edges = t->edges;
+    heard.stored = stored;
+    heard.model.w = w;
+    TRY(session_logits(&heard.model.logits, s));
+    TRY(matcher_head(&heard.model.head, own->matcher));
+    memcpy(heard.model.temperature, t->weigh.temperature, sizeof t->weigh.temperature);
+    TRY(witness_data_only(stored, &heard.data, heard.team));
+    trust_score(t->score, t->low, t->high, t->witness, &t->weigh, &heard);
 done:
     mem_free(w);
-    mem_free(chance);
+    mem_free(stored);
+    mem_free(heard.room);
     return st;
 }
 

@@ -189,9 +189,10 @@ static consm_status look_at_edges(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct trust trust;
+    struct witnesses heard;
     TRY(consm_final_coefficients(s));
-    TRY(consm_weigh_witnesses(&trust, s));
-    trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
+    TRY(consm_weigh_witnesses(&trust, &heard, s));
+    trust_score(own->w, NULL, NULL, NULL, &trust, &heard);
 done:
     return st;
 }

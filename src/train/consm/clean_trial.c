@@ -275,8 +275,9 @@ consm_status consm_store_trust(struct trust *out, struct session *s)
     consm_status st = CONSM_OK;
     float kept[TRUST_NUMBERS];
     struct trust trust;
+    struct witnesses heard;
     TRY(consm_final_coefficients(s));
-    TRY(consm_weigh_witnesses(&trust, s));
+    TRY(consm_weigh_witnesses(&trust, &heard, s));
     trust_write(kept, &trust);
     trust_read(out, kept);
     TRY(store_trust(s, out));

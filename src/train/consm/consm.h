@@ -180,17 +180,18 @@ struct consm {
     struct consm_entropy entropy;
     struct consm_clean clean;
 
-    float *witness;              /* (|E|, WITNESSES) witnesses of each edge; NULL until needed */
+    float *witness;              /* (|E|, DATA_WITNESSES) of each edge; NULL until needed */
     int32_t *taught;             /* (n) the training label, or -1; NULL until needed */
     struct trust_sample *sample; /* the edges that trust is fitted on */
     struct edges *pairs;         /* labelled pairs that it is fitted on, too, or NULL */
     float *pair_w;               /* (pairs) their matching coefficients */
-    float *pair_witness;         /* (pairs, WITNESSES) */
+    float *pair_witness;         /* (pairs, DATA_WITNESSES) */
+    float *pair_x;               /* (pairs, WITNESSES) */
     float *judged_logits;        /* (validation nodes here, c) scratch of calibration */
     int32_t *judged_label;       /* their labels */
     uint8_t *judged_role;        /* a role of 0 for each */
     double *judged_term;         /* scratch, one for each */
-    double *chance;              /* scratch of witness_ask_model */
+    double *chance;              /* scratch of witnesses */
 
     /* For a graph in parts: */
     struct row_halo *neighbours; /* of the partition's nodes */
@@ -267,7 +268,8 @@ consm_status consm_store_features(struct session *s);
 consm_status consm_near_logits(const float **out, struct session *s);
 
 /* witness_data_only() with the neighbours' features and rows. */
-consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s);
+consm_status consm_near_witnesses(float *stored, const struct witness_data *data,
+                                  struct session *s);
 
 /* Examines the matching module (exam.c). data and config as consm_match_data() and the session have
  * them. */
@@ -295,12 +297,13 @@ void consm_close_witnesses(struct consm *own);
 struct edge_trust;
 consm_status consm_score_pairs(struct edge_trust *t, struct session *s);
 
-/* Computes all witnesses, with own->w as the matching coefficients and the temperatures of a fit.
- */
-consm_status consm_call_witnesses(const struct trust *trust, struct session *s);
+/* The witnesses of all edges, with own->w as the matching coefficients and the temperatures of a
+ * fit, until the GNN or the matching module runs again. */
+consm_status consm_call_witnesses(struct witnesses *out, const struct trust *trust,
+                                  struct session *s);
 
-/* Computes all witnesses, with own->w as the matching coefficients, and fits their weights. */
-consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
+/* The same, and fits their temperatures and weights. */
+consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, struct session *s);
 
 /* ---- guess.c: its own predictions as labels ---- */
 /* They do nothing with --guesses no. */

@@ -132,6 +132,7 @@ consm_status consm_match_again(struct session *s)
     struct params *module = matcher_params(own->matcher);
     float *learned = NULL, *now = NULL;
     struct trust trust;
+    struct witnesses heard;
     TRY(note(&learned, module));
     TRY(put(module, own->pruned_by));
     TRY(matcher_prune(own->matcher, consm_kept_share(s, consm_prune_by(s), own->place.round),
@@ -142,9 +143,9 @@ consm_status consm_match_again(struct session *s)
         goto done;
     TRY(note(&now, s->learner.params));
     TRY(put(s->learner.params, own->heard_by));
-    TRY(consm_weigh_witnesses(&trust, s));
+    TRY(consm_weigh_witnesses(&trust, &heard, s));
     TRY(put(s->learner.params, now));
-    trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
+    trust_score(own->w, NULL, NULL, NULL, &trust, &heard);
 done:
     mem_free(learned);
     mem_free(now);
@@ -197,7 +198,7 @@ static consm_status near_dense(float **out, const float *x, const struct problem
     return row_halo_fill(halo, *out, x, problem->features);
 }
 
-consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s)
+consm_status consm_near_witnesses(float *stored, const struct witness_data *data, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
@@ -220,7 +221,7 @@ consm_status consm_near_witnesses(float *x, const struct witness_data *data, str
     near.sparse = sparse_near;
     near.dense = dense_near;
     near.here = here;
-    TRY(witness_data_only(x, &near, s->backend->host));
+    TRY(witness_data_only(stored, &near, s->backend->host));
 done:
     csr_free(graph);
     csr_free(sparse_near);

@@ -202,10 +202,11 @@ static consm_status leave_out(uint8_t *dropped, struct session *s, const struct 
     struct config *c = &s->options.config;
     int64_t count = own->edges->count, left_out = 0;
     float *score = NULL;
+    struct witnesses heard;
     TRY(NEW(score, count + 1));
     for (int pass = 0; pass < PASSES; pass++) {
-        TRY(consm_call_witnesses(trust, s));
-        trust_apply(score, NULL, NULL, trust, own->witness, count);
+        TRY(consm_call_witnesses(&heard, trust, s));
+        trust_score(score, NULL, NULL, NULL, trust, &heard);
         if (!isnan(share) && pass < 2)
             *(pass == 0 ? &c->drop_first : &c->drop_below) = consm_score_at(score, count, share);
         left_out = 0;

@@ -98,12 +98,13 @@ static consm_status choose_trial(struct consm_attempt *best, struct session *s)
     struct consm_attempt next = {0};
     struct edge_trust found = {0};
     struct trust trust;
+    struct witnesses heard;
     int count = forced(c) ? 1 : SHARES;
     int64_t whole = race_length(c), part = (int64_t)(FIRST_PART * (double)whole);
     TRY(consm_store_trust(&trust, s));
     TRY(session_suggest(&found, s, INT64_MAX)); /* leaves matching coefficients in own->w */
-    TRY(consm_call_witnesses(&trust, s));
-    trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
+    TRY(consm_call_witnesses(&heard, &trust, s));
+    trust_score(own->w, NULL, NULL, NULL, &trust, &heard);
     for (int i = 0; i < count && found.edges->count > 0; i++) {
         double share = c->add_above > 0 ? NAN : c->add_share > 0 ? c->add_share : shares[i];
         TRY(open_with(&next, s, &found, share));

@@ -194,13 +194,14 @@ static consm_status match_round(struct session *s, int64_t round)
     TRY(matcher_train(own->matcher, lesson(c, round), NULL));
     TRY(matcher_score(own->matcher, own->w));
     struct trust trust;
+    struct witnesses heard;
     bool by_trust = c->coefficients == COEFFICIENTS_TRUST;
     TRY(consm_note_gnn(s));
     if (by_trust)
-        TRY(consm_weigh_witnesses(&trust, s)); /* with the previous messages */
+        TRY(consm_weigh_witnesses(&trust, &heard, s)); /* with the previous messages */
     consm_weigh_messages(s);
     if (by_trust)
-        trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
+        trust_score(own->w, NULL, NULL, NULL, &trust, &heard);
     TRY(consm_pull(s));
     own->outlook.match = clock_seconds() - since;
 done:
