@@ -355,6 +355,25 @@ done:
     return st;
 }
 
+consm_status consm_stored_trust(float **out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const float *stored;
+    struct trust trust;
+    struct witnesses heard;
+    const struct consm *own = s->own;
+    *out = NULL;
+    TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
+    trust_read(&trust, stored + stored_at(s));
+    TRY(consm_final_coefficients(s));
+    TRY(consm_open_witnesses(s, s->backend->host));
+    TRY(consm_call_witnesses(&heard, &trust, s));
+    TRY(NEW(*out, own->edges->count + 1));
+    trust_score(*out, NULL, NULL, NULL, &trust, &heard);
+done:
+    return st;
+}
+
 consm_status session_trust(struct edge_trust *out, struct session *s)
 {
     consm_status st = CONSM_OK;

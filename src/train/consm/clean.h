@@ -33,9 +33,9 @@ void consm_close_clean(struct session *s);
 /* The score below which a given share of the scores (count) is; the highest if that is all. */
 double consm_score_at(const float *score, int64_t count, double share);
 
-/* The problem without the edges in which this trust is below a threshold. */
-consm_status consm_kept_by(struct consm_kept **out, const struct problem *whole,
-                           const struct edge_trust *trust, double drop_below);
+/* The problem without the edges in which this trust (|E|) is below a threshold. */
+consm_status consm_kept_by(struct consm_kept **out, const struct session *s, const float *trust,
+                           double drop_below);
 
 /* Marks the edges of least trust to drop, by the session's share or threshold. */
 void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s);

@@ -15,7 +15,6 @@
  */
 #include "train/consm/clean.h"
 #include "train/consm/race.h"
-#include "train/edge_trust.h"
 #include "train/ensemble.h"
 #include "train/folds.h"
 #include "train/metrics.h"
@@ -294,20 +293,20 @@ static consm_status meet_spares(struct company *all, struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct consm_spares *spares = &own->clean.spares;
-    struct edge_trust trust = {0};
+    float *trust = NULL;
     struct consm_kept *kept = NULL;
-    TRY(session_trust(&trust, s));
-    all->drop_below = consm_score_at(trust.score, trust.edges->count, spares->share);
+    TRY(consm_stored_trust(&trust, s));
+    all->drop_below = consm_score_at(trust, own->edges->count, spares->share);
     if (all->drop_below <= 0)
         goto done;
-    TRY(consm_kept_by(&kept, own->clean.whole, &trust, all->drop_below));
+    TRY(consm_kept_by(&kept, s, trust, all->drop_below));
     for (int i = 0; i < spares->count; i++) {
         TRY(predict(&spares->network[i], s, consm_kept_problem(kept)));
         add_network(all, &spares->network[i], true);
     }
 done:
     consm_kept_free(kept);
-    edge_trust_free(&trust);
+    mem_free(trust);
     return st;
 }
 

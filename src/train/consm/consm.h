@@ -305,6 +305,9 @@ consm_status consm_call_witnesses(struct witnesses *out, const struct trust *tru
 /* The same, and fits their temperatures and weights. */
 consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, struct session *s);
 
+/* Trust in every edge (|E|), which the caller frees, with the weights that the store holds. */
+consm_status consm_stored_trust(float **out, struct session *s);
+
 /* ---- guess.c: its own predictions as labels ---- */
 /* They do nothing with --guesses no. */
 

@@ -302,17 +302,18 @@ done:
 
 /* ---- networks that predict without distrusted edges ---------------------- */
 
-consm_status consm_kept_by(struct consm_kept **out, const struct problem *whole,
-                           const struct edge_trust *trust, double drop_below)
+consm_status consm_kept_by(struct consm_kept **out, const struct session *s, const float *trust,
+                           double drop_below)
 {
     consm_status st = CONSM_OK;
+    const struct consm *own = s->own;
     uint8_t *dropped;
-    int64_t count = trust->edges->count;
+    int64_t count = own->edges->count;
     *out = NULL;
     TRY(NEW(dropped, count + 1));
     for (int64_t e = 0; e < count; e++)
-        dropped[e] = (double)trust->score[e] < drop_below;
-    TRY(consm_kept_new(out, whole, trust->edges, dropped, &(struct consm_pairs){0}));
+        dropped[e] = (double)trust[e] < drop_below;
+    TRY(consm_kept_new(out, own->clean.whole, own->edges, dropped, &(struct consm_pairs){0}));
 done:
     mem_free(dropped);
     return st;
@@ -321,13 +322,12 @@ done:
 consm_status session_without(struct consm_kept **out, struct session *s, double drop_below)
 {
     consm_status st = CONSM_OK;
-    const struct consm *own = s->own;
-    struct edge_trust trust = {0};
+    float *trust = NULL;
     *out = NULL;
     TRY(needs_whole(s->problem));
-    TRY(session_trust(&trust, s));
-    TRY(consm_kept_by(out, own->clean.whole, &trust, drop_below));
+    TRY(consm_stored_trust(&trust, s));
+    TRY(consm_kept_by(out, s, trust, drop_below));
 done:
-    edge_trust_free(&trust);
+    mem_free(trust);
     return st;
 }
