@@ -207,7 +207,7 @@ static void two_hold(struct views *views, enum view kind, bool stays)
 static void large_matrices_are_freed(void **state)
 {
     (void)state;
-    enum { LARGE = 4200, SMALL = 20 }; /* 17.6 million entries */
+    enum { LARGE = 1500, SMALL = 1400 }; /* 2.2 and 2.0 million entries */
     for (int large = 0; large <= 1; large++) {
         struct csr *graph = complete(large ? LARGE : SMALL);
         struct views *views;

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A matrix with more entries takes more than 128 MB, and about a tenth of a second to build again.
+/* A matrix with more entries takes more than 16 MB, and some hundredths of a second to build again.
  */
-enum { LARGE = 1 << 24 };
+enum { LARGE = 1 << 21 };
 
 struct views {
     const struct csr *adjacency; /* or NULL: a part of rows */
