@@ -401,9 +401,8 @@ static void dropped_edges_by_hand(void **state)
     (void)state;
     static const float trust[] = {0.5f, 0.25f, 0.75f, 0.25f, 0.125f};
     struct edges edges = {.count = 5};
-    int32_t order[5];
     uint8_t dropped[5];
-    struct consm own = {.edges = &edges, .order = order, .clean = {.share = 0.4}};
+    struct consm own = {.edges = &edges, .clean = {.share = 0.4}};
     struct session s = {.own = &own};
     consm_mark_dropped(dropped, trust, &s);
     assert_int_equal(dropped[4], 1);
