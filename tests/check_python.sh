@@ -28,8 +28,14 @@ if ! cmp -s python/tests/requirements.txt "$tools/requirements.txt"; then
 fi
 
 # ---- the wheel ----------------------------------------------------------------------------------
-rm -rf "$home/wheel"
-quiet_pip "$tools" wheel --no-deps --no-build-isolation -C build-dir="$home/build" -w "$home/wheel" . ||
+# The wheel's build begins with the objects of this one and Ninja's record of their commands and headers: Ninja compiles
+# what differs. scripts/wheels begins with nothing.
+rm -rf "$home/wheel" "$home/build"
+mkdir "$home/build"
+(cd "$build" && find .ninja_log .ninja_deps CMakeFiles/consm_{core,objects,simd_*}.dir -type f ! -name '*.d' -exec cp -p --parents -t "$home/build" {} +)
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+CC=$(cached CMAKE_C_COMPILER) quiet_pip "$tools" wheel --no-deps --no-build-isolation -C build-dir="$home/build" \
+    -C cmake.define.CONSM_WERROR="$(cached CONSM_WERROR)" -w "$home/wheel" . ||
     { fault "pip wheel: $(grep -iE 'error|warning' "$home/pip.log" | head -5)"; verdict; exit $?; }
 if "$tools/bin/python" -m auditwheel --help > /dev/null 2>&1; then # libraries it needs go into it
     PATH=$tools/bin:$PATH "$tools/bin/python" -m auditwheel repair -w "$home/wheel/many" "$home/wheel"/*.whl \
