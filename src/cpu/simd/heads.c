@@ -10,7 +10,7 @@
     M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 
 /* Finishes a vector of row r and stores it at column `at`. */
-INLINE void heads_finish(const struct spmm_job *j, const struct epilogue *end, vf sum, int64_t r,
+COPIED void heads_finish(const struct spmm_job *j, const struct epilogue *end, vf sum, int64_t r,
                          int64_t at)
 {
     if (end) {
@@ -25,7 +25,7 @@ INLINE void heads_finish(const struct spmm_job *j, const struct epilogue *end, v
     v_store(j->y + r * j->stride + at, sum);
 }
 
-INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, const int vectors,
+COPIED void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, const int vectors,
                        const int per_head, int64_t from, int64_t to)
 {
     const struct epilogue *end = j->end;
@@ -213,7 +213,7 @@ INLINE v4 dot_fours(const float *g, const float *x, int64_t dim)
 }
 
 /* All heads of one entry, four heads at a time. */
-INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads, int64_t dim)
+COPIED void sddmm_heads(float *e, const float *g, const float *x, int64_t heads, int64_t dim)
 {
     int64_t h = 0;
     if (dim % LANES == 0)

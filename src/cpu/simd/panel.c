@@ -78,7 +78,7 @@ INLINE void panel_sums(vf sum[MOST_ROWS][4], const struct panel *p, const float 
 }
 
 /* C of `rows` rows = sum + beta C */
-INLINE void panel_finish(const struct panel *p, vf sum[MOST_ROWS][4], int64_t row, const int rows,
+COPIED void panel_finish(const struct panel *p, vf sum[MOST_ROWS][4], int64_t row, const int rows,
                          const int vectors)
 {
     const vf beta = v_set(p->beta);

@@ -57,7 +57,7 @@ INLINE void column_line(float *even_sums, float *odd_sums, const float *x, const
 
 /* Up to COLUMN_GROUP columns, a multiple of four vectors, over rows [first, stop). A few rows at a
  * time, because memory is faster in order. */
-INLINE void column_group(float *out, const float *x, const float *z, const float *mean,
+COPIED void column_group(float *out, const float *x, const float *z, const float *mean,
                          int64_t cols, int64_t width, int64_t first, int64_t stop,
                          enum column_term term)
 {
@@ -73,7 +73,7 @@ INLINE void column_group(float *out, const float *x, const float *z, const float
 }
 
 /* One vector of columns: four sums, for rows of equal remainder by four. */
-INLINE void column_vector(float *out, const float *x, const float *z, const float *mean,
+COPIED void column_vector(float *out, const float *x, const float *z, const float *mean,
                           int64_t width, int64_t first, int64_t stop, enum column_term term)
 {
     const vf m = mean ? v_load(mean) : v_set(0);
@@ -93,7 +93,7 @@ INLINE void column_vector(float *out, const float *x, const float *z, const floa
 
 /* Fewer columns than lanes: all of them at once, row after row, for n rows. The other lanes sum
  * what follows the row and are not used; the last rows are copied, because nothing follows them. */
-INLINE void column_narrow(float *out, const float *x, const float *z, const float *mean,
+COPIED void column_narrow(float *out, const float *x, const float *z, const float *mean,
                           int64_t width, int64_t n, int64_t first, int64_t stop,
                           enum column_term term)
 {

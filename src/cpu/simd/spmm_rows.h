@@ -56,7 +56,7 @@
 
 /* kind, reach and cut are constants where that pays: a short row of a near matrix would take less
  * time than the tests. */
-INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64_t last,
+COPIED void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64_t last,
                                  int64_t then, int64_t from, int64_t to, const enum spmm_kind kind,
                                  const enum spmm_reach reach, const bool cut)
 {

@@ -46,8 +46,10 @@ void SIMD(tall_product)(float *c, const float *a, const float *b, int64_t m, int
  * columns and are multiplied by B's elements one at a time. */
 enum { THIN_VECTORS = LANES == 16 ? 2 : 1 };
 
-/* sum + beta c for `columns` rows of C, of which c is the first one's element */
-INLINE void thin_finish(float *c, vf sum, int64_t c_row, int64_t columns, float beta)
+/* sum + beta c for `columns` rows of C, of which c is the first one's element. It runs once for all
+ * k rows; inlined, its copies took five times as long to compile as the rest of this file. */
+static __attribute__((noinline)) void thin_finish(float *c, vf sum, int64_t c_row, int64_t columns,
+                                                  float beta)
 {
     float old[LANES] = {0}, out[LANES];
     for (int64_t r = 0; beta != 0 && r < columns; r++)

@@ -50,6 +50,14 @@ SIMD_KERNELS(SIMD_PROTOTYPE)
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
+/* A function that is inlined many times, often with other constants. A sanitizer makes each copy
+ * large and slow to compile, so there the function is called. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COPIED static __attribute__((noinline, noclone, unused))
+#else
+#define COPIED INLINE
+#endif
+
 typedef float vf __attribute__((vector_size(4 * LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * LANES)));
 typedef uint32_t vu __attribute__((vector_size(4 * LANES)));
