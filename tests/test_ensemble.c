@@ -769,5 +769,7 @@ int main(void)
         cmocka_unit_test(too_many_members_are_refused),
         cmocka_unit_test(damage_is_noticed),
     };
+    if (UNDER_TSAN) /* saved_is_loaded and same_bits_for_any_jobs; the others run on one thread */
+        cmocka_set_test_filter("sa*");
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
