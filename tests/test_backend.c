@@ -358,6 +358,31 @@ static void what_a_backend_lacks_is_not_fused(void **state)
     backend_close(&far->base);
 }
 
+/* What could not be compiled says so at every run, not only at the first. */
+static void a_late_failure_keeps_its_reason(void **state)
+{
+    (void)state;
+    static const int32_t rows[2] = {1, 3}, label[4] = {0, 1, 0, 1};
+    struct far *far = far_open(1);
+    struct params *params;
+    struct program *p;
+    struct index *labelled;
+    far->refused = OP_NLL;
+    OK(index_new(&labelled, 2, 4));
+    OK(index_set(labelled, rows));
+    OK(params_new(&params));
+    OK(program_new(&p, params, true));
+    program_minimize(p, nll(p, param(p, "x", 4, 2, INIT_NORMAL), labelled, label, NULL));
+    OK(program_compile_later(p, &far->base));
+    OK(params_init(params, 5));
+    for (int run = 0; run < 2; run++)
+        FAILS(program_run(p, &(struct step){1, 2}), CONSM_EPROGRAM, "the far backend has no nll");
+    program_free(p);
+    params_free(params);
+    index_free(labelled);
+    backend_close(&far->base);
+}
+
 /* ---- steps ---- */
 
 /* Many steps in one call equal many calls of one step. */
@@ -577,6 +602,7 @@ int main(void)
         cmocka_unit_test(what_changed_is_sent_and_nothing_else),
         cmocka_unit_test(a_failing_run_is_reported),
         cmocka_unit_test(what_a_backend_lacks_is_not_fused),
+        cmocka_unit_test(a_late_failure_keeps_its_reason),
         cmocka_unit_test(steps_can_be_taken_together),
         cmocka_unit_test(backends_do_not_disturb_each_other),
         cmocka_unit_test(a_break_behind_the_wall_changes_nothing),

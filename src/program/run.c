@@ -41,14 +41,21 @@ done:
     return st;
 }
 
+/* A failure is final, because it leaves the program half made; later calls repeat its message. */
 consm_status program_ready(struct program *p)
 {
+    consm_status st = CONSM_OK;
     if (p->compiled)
         return CONSM_OK;
+    TRY(program_check(p));
     if (!p->later)
         return status_fail(CONSM_EPROGRAM, "the program is not compiled");
     p->later = false;
-    return program_compile(p, p->backend);
+    st = program_compile(p, p->backend);
+    if (st < 0)
+        program_failed(p, st);
+done:
+    return st;
 }
 
 consm_status program_run(struct program *p, const struct step *step)
