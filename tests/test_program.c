@@ -293,6 +293,15 @@ static void indices_check_their_rows(void **state)
     OK(index_set(index, good));
     assert_int_equal(consm_alloc_count(), before);
     index_free(index);
+    OK(index_of(&index, good, 5, 3)); /* these rows, and no others */
+    assert_ptr_equal(index->row, good);
+    assert_memory_equal(index->item, item, sizeof item);
+    assert_memory_equal(index->start, start, sizeof start);
+    FAILS(index_set(index, low), CONSM_EPROGRAM, "belong to someone else");
+    assert_int_equal(good[1], 0);
+    index_free(index);
+    FAILS(index_of(&index, high, 5, 3), CONSM_EINVAL, "index entry 3 is row 3");
+    assert_null(index);
     OK(index_new(&index, 0, 3));
     OK(index_set(index, good));
     index_free(index);

@@ -53,6 +53,8 @@ void index_free(struct index *index)
 
 consm_status index_set_rows(struct index *index, const int32_t *rows)
 {
+    if (index->borrowed && rows != index->row)
+        return status_fail(CONSM_EPROGRAM, "the index is of rows that belong to someone else");
     for (int64_t k = 0; k < index->count; k++)
         if (rows[k] < 0 || rows[k] >= index->targets)
             return status_fail(CONSM_EINVAL, "index entry %lld is row %d: expected 0 to %lld",

@@ -24,7 +24,8 @@ struct index {
 consm_status index_new(struct index **out, int64_t count, int64_t targets);
 void index_free(struct index *index);
 
-/* An index of these rows (count), which must stay as they are and outlive it. */
+/* An index of these rows (count), which must stay as they are and outlive it. It takes no others.
+ */
 consm_status index_of(struct index **out, int32_t *row, int64_t count, int64_t targets);
 
 /* Replaces the content (count rows). O(count + targets); allocates nothing. */
