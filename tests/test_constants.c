@@ -4,6 +4,7 @@
 
 #include "nn/layers.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A path of four nodes, each with its neighbour before it. */
@@ -62,22 +63,30 @@ static void products_of_constants_are_computed_once(void **state)
     csr_free(s);
 }
 
+/* S·(X·W) as written, the layer of an input, and that of a constant. */
+static node convolved(struct program *p, const struct csr *s, const float *x, int way, int64_t out)
+{
+    node features = way == 2 ? constant(p, x, 4, 2) : input(p, x, 4, 2);
+    if (way > 0)
+        return graph_conv(p, "1", s, features, out);
+    return with_bias(p, "1", spmm(p, s, linear_no_bias(p, "1", features, out)));
+}
+
 /* Both orders of S·X·W give the same layer and the same gradients. */
-static void convolving_constants_changes_no_result(void **state)
+static void the_order_of_products_changes_no_result(void **state)
 {
     (void)state;
     struct backend *backend;
     struct csr *s = small_chain();
     static const float x[8] = {1, -2, 3, 0.5f, -1, 4, 0.25f, 2};
-    float out[2][4 * 3], grad[2][2 * 3 + 3];
+    float out[3][4 * 3], grad[3][2 * 3 + 3];
     OK(backend_open(&backend, NULL, 2));
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 3; way++) {
         struct params *params;
         struct program *p;
         OK(params_new(&params));
         OK(program_new(&p, params, true));
-        node features = way ? constant(p, x, 4, 2) : input(p, x, 4, 2);
-        node y = graph_conv(p, "1", s, features, 3);
+        node y = convolved(p, s, x, way, 3);
         program_keep(p, y);
         program_minimize(p, sum(p, square(p, y)));
         OK(program_compile(p, backend));
@@ -93,19 +102,53 @@ static void convolving_constants_changes_no_result(void **state)
         program_free(p);
         params_free(params);
     }
-    for (int i = 0; i < 12; i++)
-        assert_near(out[0][i], out[1][i], 1e-5);
-    for (int i = 0; i < 9; i++)
-        assert_near(grad[0][i], grad[1][i], 1e-5 * (1 + fabsf(grad[0][i])));
+    for (int way = 1; way < 3; way++) {
+        for (int i = 0; i < 12; i++)
+            assert_near(out[0][i], out[way][i], 1e-5);
+        for (int i = 0; i < 9; i++)
+            assert_near(grad[0][i], grad[way][i], 1e-5 * (1 + fabsf(grad[0][i])));
+    }
     csr_free(s);
     backend_close(backend);
+}
+
+static void note_product(void *ctx, const char *line)
+{
+    if (strstr(line, "spmm"))
+        snprintf(ctx, 256, "%s", line);
+}
+
+/* The sparse product takes the narrower of X and X·W. */
+static void sparse_products_are_narrow(void **state)
+{
+    (void)state;
+    struct csr *s = small_chain();
+    static const float x[8] = {0};
+    static const struct {
+        int64_t out;
+        const char *shape;
+    } cases[] = {{1, " 4 x 1 "}, {2, " 4 x 2 "}, {3, " 4 x 2 "}};
+    for (int i = 0; i < 3; i++) {
+        struct params *params;
+        struct program *p;
+        char line[256] = "";
+        OK(params_new(&params));
+        OK(program_new(&p, params, false));
+        convolved(p, s, x, 1, cases[i].out);
+        program_dump(p, note_product, line);
+        assert_non_null(strstr(line, cases[i].shape));
+        program_free(p);
+        params_free(params);
+    }
+    csr_free(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_of_constants_are_computed_once),
-        cmocka_unit_test(convolving_constants_changes_no_result),
+        cmocka_unit_test(the_order_of_products_changes_no_result),
+        cmocka_unit_test(sparse_products_are_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

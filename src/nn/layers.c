@@ -49,6 +49,9 @@ node graph_conv_no_bias(struct program *p, const char *name, const struct csr *s
      * and one hop less of the graph. It needs memory for S·X, so not if X is very wide. */
     if (program_is_constant(p, x) && s && !s->changes && program_cols(p, x) <= CONSTANT_WIDTH * out)
         return linear_no_bias(p, name, spmm(p, s, x), out);
+    /* Otherwise the sparse product takes whichever is narrower, x or X·W. */
+    if (!program_is_constant(p, x) && !program_is_sparse(p, x) && program_cols(p, x) < out)
+        return linear_no_bias(p, name, spmm(p, s, x), out);
     return spmm(p, s, linear_no_bias(p, name, x, out));
 }
 

@@ -103,7 +103,7 @@ node program_record(struct program *p, const struct op_args *args)
     if (p->fault < 0)
         return POISON;
     for (int i = 0; i < args->sources; i++)
-        if (p->node[args->src[i]].op == OP_SPARSE)
+        if (program_is_sparse(p, args->src[i]))
             return program_fault(
                 p, "%s: %s is a sparse matrix: only matmul, linear and dropout accept one",
                 op_table[args->op].name, p->node[args->src[i]].name);
@@ -261,6 +261,11 @@ node in_parts(struct program *p, node x, const struct partition *partition)
 bool program_is_constant(const struct program *p, node x)
 {
     return node_good(p, x) && p->node[x].constant;
+}
+
+bool program_is_sparse(const struct program *p, node x)
+{
+    return node_good(p, x) && p->node[x].op == OP_SPARSE;
 }
 
 node sparse(struct program *p, const struct csr *matrix)

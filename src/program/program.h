@@ -123,6 +123,7 @@ bool program_is_constant(const struct program *p, node x);
  * NULL: all are here. Returns the input. */
 node in_parts(struct program *p, node x, const struct partition *partition);
 node sparse(struct program *p, const struct csr *matrix);
+bool program_is_sparse(const struct program *p, node x);
 node fill(struct program *p, float value, int64_t rows, int64_t cols);
 node noise(struct program *p, int64_t rows, int64_t cols);
 /* start·factor^step, (1,1), for values that change during training. */
