@@ -27,7 +27,7 @@ static bool begins(const struct instr *in)
     if (in->once || in->rows == 0 || in->rows > ROWS_MOST || !op_is(in->op, LEADS_CHAIN))
         return false;
     if (in->op != OP_ATTEND && in->op != OP_ATTEND_COLUMNS)
-        return row_in_warp(in->cols);
+        return spmm_row_in_warp(in);
     const int64_t d = in->cols / in->attr.heads;
     return d <= WARP * vector_for(d) && in->attr.heads <= WARP / (d / vector_for(d));
 }

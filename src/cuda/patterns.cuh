@@ -112,7 +112,7 @@ __device__ inline int64_t row_of_entry(const int64_t *start, int64_t rows, int64
 __device__ inline struct share share_of(const int64_t *start, int64_t rows, const struct cut &cut)
 {
     struct share s = {};
-    const int64_t warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP, nnz = start[rows];
+    const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP, nnz = start[rows];
     int shift = cut.shift;
     while (nnz >> shift > cut.slots)
         shift++;
@@ -206,9 +206,9 @@ static inline struct cut cut_of(const struct instr *in, int64_t slots)
     return {PIECE_SHIFT, slots, counters_of(in), (uint32_t *)scratch_of(in)};
 }
 
-static inline dim3 range_blocks(int64_t rows, int64_t slots)
+static inline dim3 range_blocks(int64_t rows, int64_t slots, int threads = THREADS)
 {
-    return row_blocks(rows + slots);
+    return dim3((unsigned)ceil_div(rows + slots, threads / WARP));
 }
 
 /* The pattern that an operation walks: its matrix, or the transpose; and the entries' positions in

@@ -59,7 +59,7 @@ static void pool(const struct instr *in, const struct cuda_context *cx, bool mea
     s.heads = 1;
     s.scale = 1;
     s.mean = mean;
-    spmm_run(cx, &s);
+    spmm_run(cx, in, &s);
 }
 
 KERNEL(segment_sum)

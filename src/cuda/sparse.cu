@@ -36,7 +36,7 @@ static struct spmm product_of(const struct instr *in, const struct csr *a)
 KERNEL(spmm)
 {
     const struct spmm s = product_of(in, pattern(in));
-    spmm_run(cx, &s);
+    spmm_run(cx, in, &s);
 }
 
 KERNEL(spmm_fused)
@@ -45,7 +45,7 @@ KERNEL(spmm_fused)
     s.bias = in->src[1];
     s.relu = true;
     s.drop = drop_of(in, cx);
-    spmm_run(cx, &s);
+    spmm_run(cx, in, &s);
 }
 
 KERNEL(spmm_add)
@@ -54,7 +54,7 @@ KERNEL(spmm_add)
     s.scale = in->attr.a;
     s.add = in->src[1];
     s.add_scale = in->attr.b;
-    spmm_run(cx, &s);
+    spmm_run(cx, in, &s);
 }
 
 KERNEL(spmm_values)
@@ -65,7 +65,7 @@ KERNEL(spmm_values)
     s.entry = stored(in);
     s.x = in->src[1];
     s.heads = in->attr.heads;
-    spmm_run(cx, &s);
+    spmm_run(cx, in, &s);
 }
 
 /* ---- entry by entry ------------------------------------------------------ */

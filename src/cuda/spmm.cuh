@@ -28,16 +28,13 @@ struct spmm {
     struct drop drop; /* threshold 0: none */
 };
 
-void spmm_run(const struct cuda_context *cx, const struct spmm *a);
+void spmm_run(const struct cuda_context *cx, const struct instr *in, const struct spmm *a);
 
 /* How the rows of a product over `entries` entries are cut, and its scratch. */
 struct cut spmm_cut(const struct instr *in, int64_t entries, bool changes);
 int64_t spmm_scratch(const struct instr *in, int64_t entries, bool changes);
 
-/* Whether a warp holds a whole row of a product. */
-static inline bool row_in_warp(int64_t cols)
-{
-    return cols > 0 && cols <= WARP * vector_for(cols);
-}
+/* Whether a warp holds a whole row of the product. */
+bool spmm_row_in_warp(const struct instr *in);
 
 #endif
