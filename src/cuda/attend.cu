@@ -147,7 +147,7 @@ __device__ static void write_row(struct attended<V> &s, const struct attend &a,
 }
 
 template <int V, class TAIL>
-__global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL tail)
+__global__ void __launch_bounds__(ATTEND_THREADS) attend_kernel(struct attend a, TAIL tail)
 {
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
@@ -234,7 +234,7 @@ __device__ static void write_gated(const struct gated<V> &s, const struct attend
 }
 
 template <int V, class TAIL>
-__global__ void __launch_bounds__(THREADS) attend_gates_kernel(struct attend a, TAIL tail)
+__global__ void __launch_bounds__(ATTEND_THREADS) attend_gates_kernel(struct attend a, TAIL tail)
 {
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();

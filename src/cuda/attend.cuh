@@ -13,7 +13,11 @@
 #include "cuda/patterns.cuh"
 #include "cuda/tail.cuh"
 
-enum { AHEAD = 4, GATES_AHEAD = 8 }; /* entries in flight per group */
+enum {
+    AHEAD = 2, /* entries in flight per group */
+    GATES_AHEAD = 4,
+    ATTEND_THREADS = 128, /* small blocks: one leaves the card when its longest row is done */
+};
 
 struct attend {
     float *out, *bent, *totals; /* (rows, width), the same, (rows, 2·heads); the last two or NULL */
@@ -146,9 +150,9 @@ template <class KERNELS, int V, class TAIL>
 static void attend_launch(const struct cuda_context *cx, struct attend a, const TAIL &tail)
 {
     arrange(&a, V);
-    dim3 grid = range_blocks(a.rows, a.cut.slots);
+    dim3 grid = range_blocks(a.rows, a.cut.slots, ATTEND_THREADS);
     grid.y = (unsigned)ceil_div(a.heads, a.together);
-    launch(cx, KERNELS::template of<V, TAIL>(), grid, THREADS, a, tail);
+    launch(cx, KERNELS::template of<V, TAIL>(), grid, ATTEND_THREADS, a, tail);
 }
 
 template <class KERNELS, class TAIL>

@@ -138,7 +138,7 @@ __device__ static void write_column(const struct attend &a, const struct stand &
 }
 
 template <int V, bool GATES, class TAIL>
-__global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a, TAIL tail)
+__global__ void __launch_bounds__(ATTEND_THREADS) attend_columns_kernel(struct attend a, TAIL tail)
 {
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
