@@ -303,6 +303,14 @@ node node_now(const struct program *p, node x)
     return p->renamed[x];
 }
 
+int64_t program_elements(const struct program *p)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < p->plan.instrs; i++)
+        sum += p->plan.instr[i].once ? 0 : p->plan.instr[i].rows * p->plan.instr[i].cols;
+    return sum;
+}
+
 node program_before(const struct program *p, node x)
 {
     int64_t columns = node_good(p, x) ? COLS(p, x) : 0;

@@ -1,6 +1,7 @@
-/* Restriction: if the loss reads only labelled rows, the program computes only the rows in their
- * receptive field. The needed rows are found backwards from the loss; then the recording is
- * rewritten with smaller matrices. Gradients stay the same, because the other rows have none. */
+/* Restriction: if the loss reads only labelled rows, or a kept value gathers only some rows, the
+ * program computes only the rows in their receptive field. The needed rows are found backwards from
+ * there; then the recording is rewritten with smaller matrices. Gradients stay the same, because
+ * the other rows have none. */
 
 /*
  * It runs before differentiation, so the backward pass shrinks too. Kept nodes, operations that mix
@@ -27,7 +28,7 @@ struct restriction {
 };
 
 /* How the rows of a source follow from the rows of the result. */
-enum follows { FOLLOW_ALL, FOLLOW_SAME, FOLLOW_COLUMNS, FOLLOW_LABELS };
+enum follows { FOLLOW_ALL, FOLLOW_SAME, FOLLOW_COLUMNS, FOLLOW_INDEX };
 
 /* Whether the matrix can be made smaller: its entries do not change, and all are here. */
 static bool shrinks(const struct csr *s)
@@ -42,11 +43,17 @@ static bool divisible(const struct node_info *info, int64_t source_rows)
            !op_reads_any(info->op, "noitp") && (!op_walks(info->op) || shrinks(info->attr.csr));
 }
 
+/* Whether the operation reads the rows that an index names: their labels, or to copy them. */
+static bool reads_by_index(const struct node_info *info, int slot)
+{
+    return op_reads(info->op, slot) == 'l' || info->op == OP_GATHER;
+}
+
 static enum follows follows(const struct node_info *info, const struct node_info *source, int slot)
 {
     char letter = op_reads(info->op, slot);
-    if (letter == 'l')
-        return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
+    if (reads_by_index(info, slot))
+        return info->attr.index->fixed ? FOLLOW_INDEX : FOLLOW_ALL;
     if (!divisible(info, source->rows))
         return FOLLOW_ALL;
     if (letter == 'c')
@@ -112,7 +119,7 @@ static consm_status pass_need(struct restriction *r, const struct need *mine,
         return CONSM_OK;
     }
     TRY(need_some(theirs, source->rows));
-    if (rule == FOLLOW_LABELS)
+    if (rule == FOLLOW_INDEX)
         for (int64_t k = 0; k < info->attr.index->count; k++)
             need_row(theirs, info->attr.index->row[k]);
     for (int64_t i = 0; rule == FOLLOW_SAME && i < info->rows; i++)
@@ -288,21 +295,23 @@ done:
     return st;
 }
 
-/* Labelled rows and labels in the numbering of the remaining logits. */
-static consm_status shrink_labels(struct restriction *r, struct node_info *info, node x)
+/* Rows that an index names, and their labels, in the numbering of the remaining rows. */
+static consm_status shrink_index(struct restriction *r, struct node_info *info, node x)
 {
     consm_status st = CONSM_OK;
     const struct node_info *old = &r->old[x];
     const struct need *theirs = &r->need[old->src[0]];
     int64_t rows = r->old[old->src[0]].rows;
-    int32_t *position = NULL, *label;
+    int32_t *position = NULL, *label = NULL;
     struct index *index = NULL;
     if (theirs->all)
         return CONSM_OK;
     TRY(list_positions(&position, theirs, rows));
-    TRY(NEW(label, theirs->count));
-    TRY(program_own(r->p, label, mem_free));
-    for (int64_t i = 0; i < rows; i++)
+    if (old->attr.label) {
+        TRY(NEW(label, theirs->count));
+        TRY(program_own(r->p, label, mem_free));
+    }
+    for (int64_t i = 0; label && i < rows; i++)
         if (theirs->row[i])
             label[position[i]] = old->attr.label[i];
     TRY(index_new(&index, old->attr.index->count, theirs->count));
@@ -310,6 +319,7 @@ static consm_status shrink_labels(struct restriction *r, struct node_info *info,
     for (int64_t k = 0; k < index->count; k++)
         index->row[k] = position[old->attr.index->row[k]];
     TRY(index_set(index, index->row));
+    index->fixed = true;
     info->attr.index = index;
     info->attr.label = label;
 done:
@@ -348,8 +358,8 @@ static consm_status copy_node(struct restriction *r, node x)
         TRY(needed_columns(&columns, &own, r, x));
         TRY(shrink_matrix(r, &info, x, &columns));
     }
-    if (op_reads(info.op, 0) == 'l')
-        TRY(shrink_labels(r, &info, x));
+    if (info.src[0] != POISON && reads_by_index(&info, 0))
+        TRY(shrink_index(r, &info, x));
     if (info.attr.number)
         TRY(shrink_numbers(r, &info, x));
     for (int slot = 0; slot < NODE_SOURCES; slot++) {
@@ -398,7 +408,8 @@ static consm_status rewrite(struct restriction *r)
         if (r->need[x].any)
             TRY(copy_node(r, x));
     }
-    p->loss = r->renamed[p->loss];
+    if (p->loss != POISON)
+        p->loss = r->renamed[p->loss];
 done:
     return st;
 }
@@ -408,8 +419,6 @@ consm_status program_restrict(struct program *p)
     consm_status st = CONSM_OK;
     struct restriction r = {.p = p, .old = p->node, .count = p->count};
     bool smaller = false;
-    if (p->loss == POISON)
-        return CONSM_OK;
     TRY(ZNEW(r.need, r.count));
     TRY(find_needs(&r));
     for (node x = 0; x < r.count; x++)

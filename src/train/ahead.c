@@ -16,13 +16,13 @@ static struct course **course_now(struct session *s)
 
 static consm_status open_course(struct session *s, struct course **out, const struct lesson *lesson)
 {
-    const struct learner *l = &s->learner;
+    const struct validator *v = &s->validator;
     struct course_parts parts = {.train = lesson->program,
-                                 .eval = l->eval,
+                                 .eval = v->program ? v->program : s->learner.eval,
                                  .loss = lesson->loss,
-                                 .logits = s->logits,
+                                 .logits = v->program ? v->logits : s->logits,
                                  .rows = s->ahead.rows,
-                                 .label = s->problem->label,
+                                 .label = v->program ? s->judge.label : s->problem->label,
                                  .metric = judge_metric(&s->judge),
                                  .positive = s->judge.positive,
                                  .ties = s->options.config.ties == TIES_LOSS,
@@ -43,10 +43,18 @@ static bool possible(const struct session *s)
 static consm_status list_rows(struct session *s)
 {
     consm_status st = CONSM_OK;
-    TRY(index_new(&s->ahead.rows, s->judge.rows, s->problem->nodes));
-    TRY(index_set(s->ahead.rows, s->judge.node));
+    const int64_t count = s->judge.rows;
+    int32_t *all = NULL;
+    TRY(validator_open(s));
+    if (s->validator.program)
+        TRY(NEW(all, count));
+    for (int64_t k = 0; all && k < count; k++)
+        all[k] = (int32_t)k;
+    TRY(index_new(&s->ahead.rows, count, all ? count : s->problem->nodes));
+    TRY(index_set(s->ahead.rows, all ? all : s->judge.node));
     s->ahead.rows->fixed = true;
 done:
+    mem_free(all);
     return st;
 }
 

@@ -155,8 +155,8 @@ double judge_score(const struct judge *j, const float *logits, bool compact)
     return score_rows(judge_metric(j), &x, &j->room);
 }
 
-double judge_surprise(const struct judge *j, const float *logits)
+double judge_surprise(const struct judge *j, const float *logits, bool compact)
 {
-    const struct scored_rows x = rows_of(j, logits, false);
+    const struct scored_rows x = rows_of(j, logits, compact);
     return score_mean_surprise(&x, &j->room);
 }

@@ -37,8 +37,8 @@ void judge_close(struct judge *j);
 /* logits (n, c), or only of the rows, (rows, c), if compact. 0 without rows. No allocation. */
 double judge_score(const struct judge *j, const float *logits, bool compact);
 
-/* The mean of -log p of the labels; logits (n, c). */
-double judge_surprise(const struct judge *j, const float *logits);
+/* The mean of -log p of the labels; logits as above. */
+double judge_surprise(const struct judge *j, const float *logits, bool compact);
 
 /* The metric's name in programs (OP_KEEP). */
 enum score_metric judge_metric(const struct judge *j);

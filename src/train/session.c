@@ -99,6 +99,7 @@ consm_status session_record_eval(struct session *s)
     consm_status st = CONSM_OK;
     struct learner *l = &s->learner;
     ahead_close(s);
+    validator_close(s);
     program_free(l->eval);
     l->eval = NULL;
     TRY(session_record(s, &l->eval, &s->logits, false));
@@ -168,6 +169,7 @@ done:
 void session_drop_programs(struct session *s)
 {
     ahead_close(s);
+    validator_close(s);
     lesson_free(&s->plain);
     lesson_free(&s->learner.train);
     program_free(s->learner.eval);
@@ -201,6 +203,7 @@ consm_status session_rebuild(struct session *s, bool features,
 {
     consm_status st = CONSM_OK;
     ahead_close(s);
+    validator_close(s);
     lesson_free(&s->plain);
     learner_close(&s->learner);
     TRY(learner_open(&s->learner, s->backend, s->options.seed));
@@ -286,6 +289,7 @@ void session_free(struct session *s)
     choice_free(s->choice);
     trail_free(&s->trail);
     ahead_close(s);
+    validator_close(s);
     lesson_free(&s->plain);
     learner_close(&s->learner);
     judge_close(&s->judge);
@@ -336,6 +340,7 @@ void session_touch(struct session *s, const void *data)
     program_touch(s->learner.train.program, data);
     program_touch(s->plain.program, data);
     program_touch(s->learner.eval, data);
+    program_touch(s->validator.program, data);
 }
 
 consm_status session_loaded(struct session *s)
@@ -391,17 +396,4 @@ consm_status session_step(struct session *s, double *loss)
     if (s->procedure && s->procedure->step)
         return s->procedure->step(s, loss);
     return learner_step(&s->learner, s->without_extra ? &s->plain : &s->learner.train, loss);
-}
-
-consm_status session_validate(double *found, struct session *s)
-{
-    consm_status st = CONSM_OK;
-    const float *logits;
-    TRY(session_logits(&logits, s));
-    *found = judge_score(&s->judge, logits, false);
-    TRY(learner_judge(&s->learner, *found,
-                      s->options.config.ties == TIES_LOSS ? judge_surprise(&s->judge, logits) : 0,
-                      s->validation == 0));
-done:
-    return st;
 }

@@ -13,13 +13,21 @@
 /* Epochs that ran at once and are returned one by one; see ahead.c. */
 struct ahead {
     struct course *course[2]; /* of the lesson, and of the plain one; NULL: impossible */
-    struct index *rows;       /* validation nodes */
+    struct index *rows;       /* of the logits: validation nodes, or all of s->validator */
     struct keep_record record;
     int64_t taken;    /* of the record */
     int64_t promised; /* epochs that will be taken in any case */
     double seconds;   /* of one epoch in the last run; 0: unknown */
     bool stop;        /* the progress callback asked to stop */
     bool opened;      /* it is known whether courses are possible */
+};
+
+/* The network for the validation nodes alone; see validate.c. */
+struct validator {
+    struct program *program; /* NULL: learner.eval serves */
+    node logits;             /* (validation nodes, c) */
+    struct index *rows;      /* those nodes */
+    bool opened;             /* it is known whether it is worth it */
 };
 
 struct session {
@@ -49,6 +57,7 @@ struct session {
     struct judge judge; /* the metric for model selection */
     int64_t validation; /* validation nodes; with none the last epoch counts as the best */
 
+    struct validator validator;
     struct ahead ahead;
     struct train_lengths lengths; /* of this run, so far */
 
@@ -179,6 +188,10 @@ consm_status session_validate(double *score, struct session *s);
  * already ran are pending (session_ahead). */
 void session_promise(struct session *s, int64_t epochs);
 bool session_ahead(const struct session *s);
+
+/* Makes s->validator if it has less to compute than learner.eval; and frees it. */
+consm_status validator_open(struct session *s);
+void validator_close(struct session *s);
 
 /* Its internals: a lesson's course is opened by its first epoch, because a session that only takes
  * steps has no use for it; closed before its programs are freed. */
