@@ -86,11 +86,6 @@ consm_status bench_peers(struct bench *b);
 consm_status bench_consm(struct bench *b);
 consm_status bench_scale(struct bench *b);
 
-/* Calls measure(out, arg) in a child process and returns the bytes of out and the child's peak
- * memory. */
-consm_status bench_own_process(consm_status (*measure)(void *out, void *arg), void *out,
-                               size_t bytes, void *arg, double *peak_mb);
-
 /* This worker's rows [*from, *to), divided by non-zeros. */
 void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to);
 

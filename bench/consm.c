@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include "app/objects.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "study/sets.h"
 #include "train/edge_trust.h"
@@ -140,7 +141,7 @@ consm_status bench_consm(struct bench *b)
         if (!titled)
             printf("\n%-14s %-10s %9s %11s %9s\n", "ConSM", "set", "edges", "time", "peak MB");
         titled = true;
-        TRY(bench_own_process(run, &o, sizeof o, &job, &peak_mb));
+        TRY(child_run(&o, sizeof o, &peak_mb, &(struct child){.work = run, .arg = &job}));
         print_line(b, &cases[i], &o, peak_mb);
     }
 done:

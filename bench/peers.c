@@ -8,6 +8,7 @@
 #include "bench.h"
 
 #include "app/prepare.h"
+#include "base/child.h"
 #include "data/open.h"
 #include "data/split.h"
 #include "study/sets.h"
@@ -94,6 +95,7 @@ consm_status bench_peers(struct bench *b)
     bool titled = b->json;
     for (int m = 0; m < MODELS; m++)
         for (int k = 0; k < SETS; k++) {
+            struct job job = {b, sets[k], peers[m].model};
             struct outcome o;
             double peak_mb;
             char label[64];
@@ -109,8 +111,7 @@ consm_status bench_peers(struct bench *b)
                 printf("\n%-8s %-10s %10s %10s %9s %9s %8s   PyG's best, as measured elsewhere\n",
                        "model", "set", "train ms", "eval ms", "peak MB", "PyG ms", "ratio");
             titled = true;
-            TRY(bench_own_process(measure, &o, sizeof o, &(struct job){b, sets[k], peers[m].model},
-                                  &peak_mb));
+            TRY(child_run(&o, sizeof o, &peak_mb, &(struct child){.work = measure, .arg = &job}));
             o.peak_mb = peak_mb;
             print_line(b, sets[k], peers[m].model, &o, peers[m].ms[k]);
         }

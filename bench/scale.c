@@ -4,6 +4,7 @@
 
 #include "app/cost.h"
 #include "app/objects.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "train/portfolio_work.h"
 #include <math.h>
@@ -139,7 +140,7 @@ consm_status bench_scale(struct bench *b)
                    "generate", "prepare", "train s", "data MB", "+prepare", "peak MB", "forecast",
                    "ratio");
         titled = true;
-        TRY(bench_own_process(run, &o, sizeof o, &job, &peak_mb));
+        TRY(child_run(&o, sizeof o, &peak_mb, &(struct child){.work = run, .arg = &job}));
         print_line(b, cases[i].name, &o, peak_mb);
     }
 done:
