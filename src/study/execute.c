@@ -1,6 +1,7 @@
 /* The queue of runs, and the setup of one run. */
 #include "study/execute_inside.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include "data/generate/generate.h"
@@ -178,7 +179,7 @@ static bool on_epoch(void *ctx, const struct progress *progress)
 {
     struct execution *x = ctx;
     (void)progress;
-    return x->options->stop && x->options->stop(x->options->ctx);
+    return child_is_orphan() || (x->options->stop && x->options->stop(x->options->ctx));
 }
 
 /* Records the build, the machine and the time. */
@@ -212,7 +213,8 @@ done:
     return st;
 }
 
-consm_status execute_job(json_t **out, struct execution *x, const struct job *job, int threads)
+/* Makes a run's data and does it. */
+static consm_status do_job(json_t **out, struct execution *x, const struct job *job, int threads)
 {
     consm_status st = CONSM_OK;
     const struct study_set *set = sets_find(x->sets, job->run.dataset);
@@ -239,7 +241,6 @@ consm_status execute_job(json_t **out, struct execution *x, const struct job *jo
     TRY(task_run(&result, &in));
     if (!json_object_get(result, "seconds"))
         TRY(task_number(result, "seconds", clock_seconds() - begin));
-    TRY(sign(result));
     *out = result;
     result = NULL;
 done:
@@ -247,6 +248,86 @@ done:
     mem_free(graph_path);
     prepare_free(&own_prepared);
     dataset_free(own);
+    return st;
+}
+
+/* A run in a process of its own, and its result as text. */
+struct apart {
+    struct execution *x;
+    const struct job *job;
+    int threads;
+};
+
+struct parcel {
+    char text[1 << 14];
+};
+
+/* The data of other runs would count. The caller keeps it: this is a copy. */
+static void forget_sets(struct execution *x)
+{
+    static const struct study_sets none;
+    struct study_sets copy = *x->sets;
+    sets_free(&copy);
+    x->sets = &none;
+}
+
+static consm_status pack_job(void *out, void *arg)
+{
+    consm_status st = CONSM_OK;
+    const struct apart *a = arg;
+    struct parcel *parcel = out;
+    json_t *result = NULL;
+    if (!sets_find(a->x->sets, a->job->run.dataset))
+        forget_sets(a->x);
+    TRY(do_job(&result, a->x, a->job, a->threads));
+    size_t size = json_dumpb(result, parcel->text, sizeof parcel->text - 1, JSON_COMPACT);
+    if (size == 0 || size >= sizeof parcel->text)
+        TRY(status_fail(CONSM_EIO, "the result of a run has %zu bytes: at most %zu fit", size,
+                        sizeof parcel->text - 1));
+    parcel->text[size] = 0;
+done:
+    json_decref(result);
+    return st;
+}
+
+static bool is_stopped(void *ctx)
+{
+    return on_epoch(ctx, NULL);
+}
+
+/* Costs are measured in a process of their own, or memory that earlier runs left would count. A
+ * device that this process has open would not work there. */
+static bool must_be_apart(const struct job *job)
+{
+    return job->run.task == TASK_COST && !job->run.device;
+}
+
+static consm_status do_apart(json_t **out, struct execution *x, const struct job *job, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct apart apart = {x, job, threads};
+    struct parcel *parcel = NULL;
+    TRY(NEW(parcel, 1));
+    TRY(child_run(parcel, sizeof *parcel, NULL,
+                  &(struct child){.work = pack_job, .arg = &apart, .stop = is_stopped, .ctx = x}));
+    *out = json_loads(parcel->text, 0, NULL);
+    if (!*out)
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
+done:
+    mem_free(parcel);
+    return st;
+}
+
+consm_status execute_job(json_t **out, struct execution *x, const struct job *job, int threads)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    TRY(must_be_apart(job) ? do_apart(out, x, job, threads) : do_job(out, x, job, threads));
+    TRY(sign(*out));
+    return CONSM_OK;
+done:
+    json_decref(*out);
+    *out = NULL;
     return st;
 }
 

@@ -15,7 +15,7 @@
 #include <malloc.h>
 #endif
 
-/* Returns memory that earlier runs freed, so that this run's growth is its own. */
+/* Returns memory that making the data freed, so that training's growth is its own. */
 static void forget_freed_memory(void)
 {
 #ifdef __GLIBC__
@@ -23,8 +23,43 @@ static void forget_freed_memory(void)
 #endif
 }
 
-/* The time of training and predicting, as `consm train` does it, and its memory besides the data,
- * which is already loaded. */
+/* Peaks of the stages of a run, in MB. Where the system cannot forget a peak, they are unknown. */
+struct stages {
+    const struct task_input *in;
+    double made; /* while the data was made */
+    double data; /* when training began */
+    double race; /* up to the last update of a candidate backbone; 0: there is no comparison */
+    bool forgets, rounds;
+};
+
+/* Epoch 0: an update of a candidate backbone, or between the rounds of a trial. What follows the
+ * last one of the comparison counts for the rounds. */
+static bool on_stage(void *ctx, const struct progress *p)
+{
+    struct stages *s = ctx;
+    s->rounds = s->rounds || p->epoch > 0;
+    if (!s->rounds && s->forgets) {
+        s->race = fmax(s->race, clock_peak_rss_mb());
+        s->forgets = clock_reset_peak_rss();
+    }
+    return s->in->progress && s->in->progress(s->in->progress_ctx, p);
+}
+
+static consm_status record_stages(json_t *result, const struct stages *s)
+{
+    consm_status st = CONSM_OK;
+    double rest = clock_peak_rss_mb(), peak = fmax(s->race, rest);
+    bool known = s->forgets;
+    TRY(task_number(result, "data_mb", known ? s->data : (double)NAN));
+    TRY(task_number(result, "train_mb", known ? peak - s->data : (double)NAN));
+    TRY(task_number(result, "race_mb", known && s->race > 0 ? s->race : (double)NAN));
+    TRY(task_number(result, "rounds_mb", known ? rest : (double)NAN));
+    TRY(task_number(result, "peak_mb", known ? fmax(s->made, peak) : (double)NAN));
+done:
+    return st;
+}
+
+/* The time of training and predicting, as `consm train` does it, and its memory. */
 consm_status task_cost(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
@@ -32,6 +67,7 @@ consm_status task_cost(json_t *result, const struct task_input *in)
     struct roles roles = {0};
     struct consm_model *model = NULL;
     struct consm_prediction *prediction = NULL;
+    struct stages stages = {.in = in, .made = clock_peak_rss_mb()};
     struct training_request request = {.prepared = in->prepared,
                                        .roles = &roles,
                                        .options = task_options(in),
@@ -39,8 +75,10 @@ consm_status task_cost(json_t *result, const struct task_input *in)
                                        .threads = in->threads};
     const struct csr *graph = in->prepared->graph;
     forget_freed_memory();
-    bool fresh = clock_reset_peak_rss();
-    double data_mb = clock_peak_rss_mb();
+    stages.forgets = clock_reset_peak_rss();
+    stages.data = clock_peak_rss_mb();
+    request.options.progress = on_stage;
+    request.options.progress_ctx = &stages;
     double begin = clock_seconds(), begin_used = clock_processor_seconds();
     TRY(task_roles(&roles.role, in));
     split_count(roles.count, roles.role, in->prepared->data->nodes);
@@ -56,8 +94,7 @@ consm_status task_cost(json_t *result, const struct task_input *in)
     TRY(task_number(result, "instructions", instructions));
     TRY(task_number(result, "labels_train", (double)roles.count[SPLIT_TRAIN]));
     TRY(task_number(result, "two_hop", portfolio_two_hop(graph)));
-    TRY(task_number(result, "train_mb", fresh ? clock_peak_rss_mb() - data_mb : (double)NAN));
-    TRY(task_number(result, "data_mb", fresh ? data_mb : (double)NAN));
+    TRY(record_stages(result, &stages));
     if (json_object_set_new(result, "edges", json_integer(graph->nnz / 2)) != 0 ||
         json_object_set_new(result, "nodes", json_integer(graph->rows)) != 0)
         TRY(status_fail(CONSM_ENOMEM, "out of memory for a result"));
