@@ -21,14 +21,12 @@ struct setting {
 static const struct scale_case {
     const char *name, *model;
     double edges; /* without --edges */
-    enum cost_kind kind;
     struct setting setting[6];
 } cases[] = {
-    {"scale gcn", "gcn", 3e8, COST_GCN_BYTES, {{"epochs", "5"}}},
+    {"scale gcn", "gcn", 3e8, {{"epochs", "5"}}},
     {"scale consm",
      "consm",
      1e8,
-     COST_BYTES,
      {{"warmup", "6"}, {"rounds", "1"}, {"gnn_steps", "1"}, {"match_steps", "2"}}},
 };
 
@@ -45,7 +43,7 @@ struct outcome {
     double forecast_mb;
 };
 
-static consm_status forecast(struct outcome *out, enum cost_kind kind, const struct csr *graph,
+static consm_status forecast(struct outcome *out, const struct job *job, const struct csr *graph,
                              const struct roles *roles)
 {
     consm_status st = CONSM_OK;
@@ -53,10 +51,13 @@ static consm_status forecast(struct outcome *out, enum cost_kind kind, const str
     struct cost_sizes sizes = {.nodes = (double)graph->rows,
                                .edges = (double)graph->nnz / 2,
                                .columns = FEATURES,
+                               .features = FEATURES,
                                .classes = CLASSES,
                                .labels = (double)roles->count[SPLIT_TRAIN],
-                               .two_hop = portfolio_two_hop(graph)};
-    TRY(cost_forecast(&range, kind, &sizes));
+                               .two_hop = portfolio_two_hop(graph),
+                               .threads = job->bench->threads};
+    TRY(strcmp(job->what->model, "gcn") == 0 ? cost_forecast(&range, COST_GCN_BYTES, &sizes)
+                                             : cost_forecast_consm(&range, &sizes));
     out->forecast_mb = range.usual / 1e6;
     out->nodes = graph->rows;
     out->edges = graph->nnz / 2;
@@ -88,7 +89,7 @@ static consm_status run(void *result, void *arg)
     out->prepared = clock_seconds() - begin - out->opened;
     out->prepared_mb = clock_peak_rss_mb();
     TRY(roles_make(&roles, d->data, "random", 0, NULL));
-    TRY(forecast(out, job->what->kind, r.prepared->graph, &roles));
+    TRY(forecast(out, job, r.prepared->graph, &roles));
     r.options = (struct train_options){.model = options->model, .config = options->config};
     begin = clock_seconds();
     TRY(model_train(&model, NULL, &r));

@@ -13,7 +13,7 @@
 struct info_forecast {
     char split[64]; /* empty: the data cannot train */
     int64_t labels; /* that train */
-    struct cost_range cost[COST_KINDS];
+    struct cost_range seconds, consm, gcn;
 };
 
 /* spec may be NULL: the split that `consm train` would take for a known set or a user's own. */

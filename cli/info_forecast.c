@@ -8,14 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A non-zero feature with its place in the transposed matrix takes as much memory as four values
- * of a dense matrix. */
-enum { SPARSE_VALUES = 4 };
-
 static double columns_of(const struct dataset *d)
 {
     if (d->sparse)
-        return SPARSE_VALUES * (double)d->sparse->nnz / fmax(1, (double)d->nodes);
+        return COST_SPARSE_COLUMNS * (double)d->sparse->nnz / fmax(1, (double)d->nodes);
     return d->features > 0 ? (double)d->features : STRUCTURAL_FEATURES;
 }
 
@@ -51,11 +47,15 @@ consm_status info_forecast(struct info_forecast *out, const struct dataset *d,
     struct cost_sizes sizes = {.nodes = nodes,
                                .edges = (double)f->edges,
                                .columns = columns_of(d),
+                               .features =
+                                   d->features > 0 ? (double)d->features : STRUCTURAL_FEATURES,
                                .classes = d->classes,
                                .labels = (double)out->labels,
-                               .two_hop = fmin(f->squared_degrees, nodes * nodes)};
-    for (enum cost_kind kind = COST_SECONDS; kind < COST_KINDS; kind++)
-        TRY(cost_forecast(&out->cost[kind], kind, &sizes));
+                               .two_hop = fmin(f->squared_degrees, nodes * nodes),
+                               .threads = 1};
+    TRY(cost_forecast(&out->seconds, COST_SECONDS, &sizes));
+    TRY(cost_forecast_consm(&out->consm, &sizes));
+    TRY(cost_forecast(&out->gcn, COST_GCN_BYTES, &sizes));
 done:
     return st;
 }
@@ -85,11 +85,10 @@ void info_forecast_print(const struct info_forecast *f)
         return;
     printf("\n  forecast of `consm train`, default parameters, %lld training labels (split %s)\n",
            (long long)f->labels, f->split);
-    printf("    %-22s %s to %s on %s\n", "ConSM, processor time",
-           duration(f->cost[COST_SECONDS].low, low), duration(f->cost[COST_SECONDS].high, high),
-           cost_measured_on);
-    print_memory("ConSM, peak memory", &f->cost[COST_BYTES]);
-    print_memory("GCN, peak memory", &f->cost[COST_GCN_BYTES]);
+    printf("    %-22s %s to %s on %s\n", "ConSM, processor time", duration(f->seconds.low, low),
+           duration(f->seconds.high, high), cost_measured_on);
+    print_memory("ConSM, peak memory", &f->consm);
+    print_memory("GCN, peak memory", &f->gcn);
 }
 
 static json_t *range_json(const struct cost_range *c)
@@ -102,8 +101,7 @@ json_t *info_forecast_json(const struct info_forecast *f)
     if (!f->split[0])
         return json_null();
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:s}", "split", f->split, "training_labels",
-                     (json_int_t)f->labels, "consm_processor_seconds",
-                     range_json(&f->cost[COST_SECONDS]), "consm_bytes",
-                     range_json(&f->cost[COST_BYTES]), "gcn_bytes",
-                     range_json(&f->cost[COST_GCN_BYTES]), "measured_on", cost_measured_on);
+                     (json_int_t)f->labels, "consm_processor_seconds", range_json(&f->seconds),
+                     "consm_bytes", range_json(&f->consm), "gcn_bytes", range_json(&f->gcn),
+                     "measured_on", cost_measured_on);
 }

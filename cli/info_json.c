@@ -125,7 +125,7 @@ void info_print_json(const struct dataset *d, const struct data_facts *f,
     put(o, "stored_splits", d->splits);
     if (spec)
         json_object_set_new(o, "split", split(f, spec, seed));
-    put(o, "gcn_bytes", (int64_t)forecast->cost[COST_GCN_BYTES].usual);
+    put(o, "gcn_bytes", (int64_t)forecast->gcn.usual);
     json_object_set_new(o, "forecast", info_forecast_json(forecast));
     json_object_set_new(o, "sha256", d->sha256[0] ? json_string(d->sha256) : json_null());
     if (set)

@@ -2,6 +2,7 @@
  * is trained and which are dropped. */
 #include "check.h"
 #include "train/consm/candidates.h"
+#include "train/consm/race.h"
 #include "train/portfolio_work.h"
 #include "training.h"
 #include <math.h>
@@ -138,7 +139,24 @@ static void work_by_sizes(void **state)
     /* On a large graph half as many stay, and no two-hop matrix or wide network takes part. */
     assert_true(large.candidates < many.candidates);
     assert_true(large.updates == 104 * large.candidates + 104 * 4 + 312 * 2);
-    assert_true(many.moved > few.moved && many.multiplied > few.multiplied && few.pairs > 0);
+    assert_true(many.moved > few.moved && many.multiplied > few.multiplied);
+    assert_true(few.layers * few.width > large.layers * large.width && large.layers > 1);
+    assert_true(few.widths > large.widths);
+    assert_int_equal(few.tracks, 1);
+}
+
+/* 2^16 nodes of 16 KB each: half of 2 GiB. Entries count, too. */
+static void tracks_by_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(race_host_tracks(1, 100, 500), 1);
+    assert_int_equal(race_host_tracks(2, 100, 500), 2);
+    assert_int_equal(race_host_tracks(3, 100, 500), 2);
+    assert_int_equal(race_host_tracks(6, 100, 500), 3);
+    assert_int_equal(race_host_tracks(64, 100, 500), 4);
+    assert_int_equal(race_host_tracks(64, 1 << 16, 0), 2);
+    assert_int_equal(race_host_tracks(64, 1 << 16, 2), 1);
+    assert_int_equal(race_host_tracks(64, 1e9, 1e10), 1);
 }
 
 static int64_t warmup_with(int64_t per_class, bool given_warmup, double stretch)
@@ -251,6 +269,7 @@ int main(void)
         cmocka_unit_test(standardised_columns_stay),
         cmocka_unit_test(graphs_and_labels_decide_who_takes_part),
         cmocka_unit_test(work_by_sizes),
+        cmocka_unit_test(tracks_by_sizes),
         cmocka_unit_test(labels_stretch_the_warm_up),
         cmocka_unit_test(the_rungs_are_climbed),
         cmocka_unit_test(who_diverges_is_given_up),

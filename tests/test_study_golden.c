@@ -170,8 +170,10 @@ static json_t *invent_record(const struct study_run *run, int group)
     put(out, "train_mb", 3.0 * (1 + group));
     put(out, "seconds", 0.25 * (1 + group % 5));
     put(out, "processor_seconds", 0.5 * (1 + group % 5));
-    put(out, "nodes", 50.0 * (1 + group));
-    put(out, "data_mb", 20.0 + group);
+    put(out, "nodes", 500.0 * (1 + group));
+    put(out, "race_mb", 20.0 + 3 * group);
+    put(out, "rounds_mb", 18.0 + 4 * group);
+    put(out, "peak_mb", 20.0 + 4 * group);
     put(out, "two_hop", 4000.0 * (1 + group));
     put(out, "edges", 100.0 * (1 + group));
     if (run->task == TASK_FACTS)

@@ -6,17 +6,16 @@
 
 #include <math.h>
 
-/* Hidden units of most candidates: wider features are multiplied with weights before they are
- * moved. */
-enum { WIDTH = 64 };
+/* Scoring pools so many nodes at once (src/match/whole.c). */
+enum { POOLED_AT_ONCE = 65536 };
 
 /* A forecast is for graphs that were not measured, so its range is at least so wide. */
 static const double LEAST_ERROR = 0.1;
 
 static const char *const names[COST_KINDS][COST_TERMS] = {
     [COST_SECONDS] = {"fixed", "updates", "moved", "multiplied", "edges", "values"},
-    [COST_BYTES] = {"fixed", "nodes", "edges", "values", "scores", "widest", "reached widest",
-                    "reached values", "pairs"},
+    [COST_RACE_BYTES] = {"fixed", "scores", "edges", "values", "kept", "weights"},
+    [COST_ROUNDS_BYTES] = {"fixed", "nodes", "edges", "values", "pooled", "reached"},
     [COST_GCN_BYTES] = {"fixed", "nodes", "edges", "values", "scores", "reached"},
 };
 
@@ -58,43 +57,65 @@ const char *cost_term_name(enum cost_kind kind, int term)
     return term < COST_TERMS ? names[kind][term] : NULL;
 }
 
-static consm_status work_of(struct portfolio_work *out, const struct cost_sizes *s)
+/* ConSM's defaults, and the work of its comparison of backbones. */
+static consm_status work_of(struct portfolio_work *out, struct config *config,
+                            const struct cost_sizes *s)
 {
     consm_status st = CONSM_OK;
     const struct model_def *model;
-    struct config config;
     struct portfolio_sizes sizes = {.nodes = s->nodes,
                                     .entries = 2 * s->edges,
                                     .two_hop = s->two_hop,
                                     .labels_a_class = s->labels / fmax(1, s->classes),
                                     .columns = s->columns,
-                                    .classes = (int32_t)s->classes};
+                                    .classes = (int32_t)s->classes,
+                                    .threads = s->threads};
     TRY(model_find(&model, "consm"));
-    model_defaults(model, &config);
-    TRY(portfolio_work(out, &config, &sizes));
+    model_defaults(model, config);
+    TRY(portfolio_work(out, config, &sizes));
 done:
     return st;
+}
+
+/* Of n nodes, those in the surroundings of l labels with m nodes each, which overlap: about
+ * n (1 - exp(-l m / n)). */
+static double reached_by(const struct cost_sizes *s, double surroundings)
+{
+    double n = fmax(1, s->nodes);
+    return n * -expm1(-s->labels * surroundings / n);
+}
+
+/* Values that a step of the widest candidate keeps: those of a layer for all nodes that the layers
+ * after it reach from a label. Each track may hold that candidate, or one as wide. */
+static double kept_values(const struct cost_sizes *s, const struct portfolio_work *work)
+{
+    double degree = 2 * s->edges / fmax(1, s->nodes), surroundings = 1, ring = 1, kept = 0;
+    for (int64_t hop = 0; hop < work->layers; hop++) {
+        ring *= degree;
+        surroundings += ring;
+        kept += (double)work->width * reached_by(s, surroundings);
+    }
+    return work->tracks * kept;
 }
 
 consm_status cost_terms(double out[COST_TERMS], enum cost_kind kind, const struct cost_sizes *s)
 {
     consm_status st = CONSM_OK;
-    struct portfolio_work work = {0};
-    if (kind != COST_GCN_BYTES)
-        TRY(work_of(&work, s));
-    /* Nodes whose hidden values a training step needs: those with a label and their neighbours; of
-     * deep candidates also the neighbours' neighbours. */
-    double degree = 2 * s->edges / fmax(1, s->nodes);
+    struct portfolio_work work;
+    struct config config;
+    TRY(work_of(&work, &config, s));
+    double degree = 2 * s->edges / fmax(1, s->nodes), values = s->nodes * s->columns;
+    /* Nodes whose hidden values a step of GCN needs: those with a label and their neighbours. */
     double reached = fmin(s->nodes, s->labels * (1 + degree));
-    double far = fmin(s->nodes, s->labels * (1 + degree * (1 + degree)));
+    /* Nodes in the subgraphs of the labelled ones. */
+    double members = reached_by(s, fmin(1 + degree + degree * degree, (double)config.two_hop_cap));
     const double term[COST_KINDS][COST_TERMS] = {
-        [COST_SECONDS] = {1, work.updates, work.moved, work.multiplied, s->edges,
-                          s->nodes * s->columns},
-        [COST_BYTES] = {1, s->nodes, s->edges, s->nodes * s->columns, s->nodes * s->classes,
-                        work.values, work.values / fmax(1, s->nodes) * far,
-                        far * fmin(s->columns, WIDTH), work.pairs},
-        [COST_GCN_BYTES] = {1, s->nodes, s->edges, s->nodes * s->columns, s->nodes * s->classes,
-                            reached},
+        [COST_SECONDS] = {1, work.updates, work.moved, work.multiplied, s->edges, values},
+        [COST_RACE_BYTES] = {1, s->nodes * s->classes, s->edges, values, kept_values(s, &work),
+                             s->features * work.widths},
+        [COST_ROUNDS_BYTES] = {1, s->nodes, s->edges, values,
+                               fmin(s->nodes, POOLED_AT_ONCE) * s->classes, members},
+        [COST_GCN_BYTES] = {1, s->nodes, s->edges, values, s->nodes * s->classes, reached},
     };
     for (int i = 0; i < COST_TERMS; i++)
         out[i] = term[kind][i];
@@ -111,6 +132,18 @@ consm_status cost_forecast(struct cost_range *out, enum cost_kind kind, const st
         sum += coefficient[kind][i] * term[i];
     *out = (struct cost_range){sum * fmin(1 - LEAST_ERROR, within[kind].low), sum,
                                sum * fmax(1 + LEAST_ERROR, within[kind].high)};
+done:
+    return st;
+}
+
+consm_status cost_forecast_consm(struct cost_range *out, const struct cost_sizes *s)
+{
+    consm_status st = CONSM_OK;
+    struct cost_range race, rounds;
+    TRY(cost_forecast(&race, COST_RACE_BYTES, s));
+    TRY(cost_forecast(&rounds, COST_ROUNDS_BYTES, s));
+    *out = (struct cost_range){fmax(race.low, rounds.low), fmax(race.usual, rounds.usual),
+                               fmax(race.high, rounds.high)};
 done:
     return st;
 }

@@ -6,19 +6,25 @@
 
 #include "base/status.h"
 
-/* What is forecast: of ConSM with its comparison of backbones the processor time and the peak
- * memory, of GCN the peak memory. */
-enum cost_kind { COST_SECONDS, COST_BYTES, COST_GCN_BYTES, COST_KINDS };
+/* The sums: the processor time of ConSM with its comparison of backbones, the peak memory of the
+ * comparison and of the rounds after it, and the peak memory of GCN. */
+enum cost_kind { COST_SECONDS, COST_RACE_BYTES, COST_ROUNDS_BYTES, COST_GCN_BYTES, COST_KINDS };
 
 struct cost_sizes {
     double nodes, edges; /* undirected */
-    double columns;      /* features of a node; of sparse features, the non-zero ones */
+    double columns;  /* features that a node has; of sparse ones, COST_SPARSE_COLUMNS a non-zero */
+    double features; /* columns of the matrix: rows of a candidate's first weights */
     double classes;
     double labels;  /* that train */
     double two_hop; /* portfolio_two_hop of the graph */
+    int threads;    /* several train candidates side by side, unless the graph is large */
 };
 
-enum { COST_TERMS = 9 };
+/* A non-zero feature with its place in the transposed matrix takes as much memory as four values of
+ * a dense matrix. */
+enum { COST_SPARSE_COLUMNS = 4 };
+
+enum { COST_TERMS = 6 };
 
 /* Name of a term, NULL from the last one on; and its values for a graph. */
 const char *cost_term_name(enum cost_kind kind, int term);
@@ -30,6 +36,8 @@ struct cost_range {
     double low, usual, high;
 };
 consm_status cost_forecast(struct cost_range *out, enum cost_kind kind, const struct cost_sizes *s);
+/* The peak memory of ConSM: the larger of what its comparison and its rounds hold. */
+consm_status cost_forecast_consm(struct cost_range *out, const struct cost_sizes *s);
 
 /* The processor on which the coefficients were measured. */
 extern const char *const cost_measured_on;

@@ -7,13 +7,14 @@
 
 /* What default runs vary, and the values of each. */
 enum axis { NODES, EDGES, FEATURES, CLASSES, LABELS, AXES };
-enum { VALUES = 3, LARGE = 9, MOST = AXES * VALUES + LARGE };
+enum { VALUES = 3, LARGE = 21, MOST = AXES * VALUES + LARGE };
 extern const double costs_value[AXES][VALUES];
 double costs_base(enum axis axis); /* the value of the graph that others differ from */
 
 struct measured {
     struct cost_sizes sizes;
-    double seconds, processor, peak_mb, instructions;
+    double seconds, processor, instructions;
+    double race_mb, rounds_mb, peak_mb; /* of GCN only the last */
 };
 
 /* A sum of terms that was fitted to runs. */

@@ -93,6 +93,7 @@ consm_status task_cost(json_t *result, const struct task_input *in)
     TRY(task_number(result, "processor_seconds", used));
     TRY(task_number(result, "instructions", instructions));
     TRY(task_number(result, "labels_train", (double)roles.count[SPLIT_TRAIN]));
+    TRY(task_number(result, "threads", in->threads));
     TRY(task_number(result, "two_hop", portfolio_two_hop(graph)));
     TRY(record_stages(result, &stages));
     if (json_object_set_new(result, "edges", json_integer(graph->nnz / 2)) != 0 ||

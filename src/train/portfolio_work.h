@@ -12,6 +12,7 @@ struct portfolio_sizes {
     double labels_a_class; /* training labels, on average over the classes */
     double columns;        /* features of a node; of sparse features, the non-zero ones */
     int32_t classes;
+    int threads; /* of the host */
 };
 
 /* An upper bound of the pairs of nodes with a common neighbour: Σ_v degree(v)². */
@@ -23,10 +24,11 @@ double portfolio_two_hop(const struct csr *graph);
 struct portfolio_work {
     int candidates;
     double updates;
-    double moved;      /* entries of the adjacency matrix × columns × updates */
-    double multiplied; /* nodes × weights × updates */
-    double values;     /* nodes × values that the widest candidate keeps per node */
-    double pairs;      /* two_hop, if a candidate needs that matrix */
+    double moved;          /* entries of the adjacency matrix × columns × updates */
+    double multiplied;     /* nodes × weights × updates */
+    double widths;         /* hidden units of all candidates */
+    int64_t layers, width; /* of the candidate that keeps the most values */
+    int tracks;            /* candidates that train side by side on the host */
 };
 consm_status portfolio_work(struct portfolio_work *out, const struct config *c,
                             const struct portfolio_sizes *sizes);

@@ -209,17 +209,12 @@ bool consm_candidate_fits(const struct session *s, int64_t number)
 
 /* ---- how much work they are ---------------------------------------------- */
 
-/* Values of a node that a training step keeps, roughly: the output of every layer. */
-static double values_of(const struct config *c, int32_t classes)
+/* Whether a step keeps one value per layer and hidden unit of a node; the other candidates keep
+ * fewer. */
+static bool keeps_all_layers(const struct config *c)
 {
-    double layers = (double)c->layers, width = (double)c->hidden;
-    switch (c->backbone) {
-    case BACKBONE_APPNP: return width + classes;
-    case BACKBONE_GRAND: return width * (double)c->samples;
-    case BACKBONE_H2GCN: /* every round doubles or triples the blocks; classify first, then move */
-        return width + products_of(c, classes) / width;
-    default: return width * layers;
-    }
+    return c->backbone != BACKBONE_APPNP && c->backbone != BACKBONE_GRAND &&
+           c->backbone != BACKBONE_H2GCN;
 }
 
 consm_status portfolio_work(struct portfolio_work *out, const struct config *config,
@@ -229,19 +224,21 @@ consm_status portfolio_work(struct portfolio_work *out, const struct config *con
     struct config length = *config;
     bool quick = race_is_quick(config, s->entries);
     double moved = 0, multiplied = 0, updates = 0;
-    *out = (struct portfolio_work){0};
+    *out = (struct portfolio_work){.tracks = race_host_tracks(s->threads, s->nodes, s->entries)};
     consm_stretch(&length, s->labels_a_class, NULL);
     for (int64_t i = 0; i < CONSM_CANDIDATES; i++) {
         struct config c = *config;
         TRY(consm_apply_candidate(&c, i, NULL));
         if (!fits(&c, s))
             continue;
-        double values = values_of(&c, s->classes) * s->nodes;
         out->candidates++;
+        out->widths += (double)c.hidden;
         moved += columns_of(&c, s->classes);
         multiplied += products_of(&c, s->classes) + s->columns * (double)c.hidden;
-        out->values = values > out->values ? values : out->values;
-        out->pairs = is_far(&c) ? s->two_hop : out->pairs;
+        if (keeps_all_layers(&c) && c.layers * c.hidden > out->layers * out->width) {
+            out->layers = c.layers;
+            out->width = c.hidden;
+        }
     }
     for (int k = 0, stay = out->candidates; k < WINNER_RUNG; k++) {
         int64_t before = k > 0 ? race_updates(&length, k - 1) : 0;

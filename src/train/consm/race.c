@@ -11,34 +11,42 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include <math.h>
 #include <stdio.h>
 
 /* ---- tracks -------------------------------------------------------------- */
 
 /* Bytes that a candidate's values take, roughly, at most: four thousand numbers a node. */
-static size_t candidate_bytes(const struct problem *p)
+static double candidate_bytes(double nodes, double entries)
 {
     enum { NUMBERS = 4096 };
-    return ((size_t)p->nodes * NUMBERS + 4 * (size_t)p->graph->nnz) * sizeof(float);
+    return (nodes * NUMBERS + 4 * entries) * sizeof(float);
 }
 
-/* On a card one for each of the host's threads, which make the programs, at most CONSM_TRACKS. On
- * the host one for every two threads, but two for two or three, and at most four: two candidates on
- * a thread each end sooner than one after the other on both. Only so many that their values take
- * half of the card's free memory, or 2 GiB of the host's. */
+int race_host_tracks(int threads, double nodes, double entries)
+{
+    const double room = (double)((size_t)2 << 30);
+    double fit = floor(room / fmax(1, candidate_bytes(nodes, entries)));
+    int count = threads > 1 && threads < 4 ? 2 : threads / 2;
+    return (int)fmax(1, fmin(fmin(count, 4), fit));
+}
+
+/* On a card one for each of the host's threads, which make the programs, at most CONSM_TRACKS, and
+ * only so many that their values take half of its free memory. */
 static int count_tracks(const struct race *r)
 {
     const struct session *s = r->s;
     const struct backend *b = s->backend;
-    const size_t host_bytes = (size_t)2 << 30, room = r->room > 0 ? r->room / 2 : host_bytes;
-    const size_t fit = room / candidate_bytes(s->problem);
-    int64_t threads = team_size(b->host), most = r->room > 0 ? CONSM_TRACKS : 4;
-    int64_t count = r->room > 0 ? threads : threads > 1 && threads < 4 ? 2 : threads / 2;
-    if (!b->kind->another || s->problem->graph->partition)
+    const struct problem *p = s->problem;
+    double nodes = (double)p->nodes, entries = (double)p->graph->nnz;
+    int64_t count = race_host_tracks(team_size(b->host), nodes, entries);
+    if (!b->kind->another || p->graph->partition)
         return 1;
-    count = count > most ? most : count;
-    count = count > r->of->count ? r->of->count : count;
-    return (int)(fit < (size_t)count ? (int64_t)fit : count);
+    if (r->room > 0) {
+        double fit = (double)(r->room / 2) / candidate_bytes(nodes, entries);
+        count = (int64_t)fmin(fmin(team_size(b->host), CONSM_TRACKS), fit);
+    }
+    return (int)(count > r->of->count ? r->of->count : count);
 }
 
 static void open_track(void *arg, struct worker who)

@@ -27,6 +27,11 @@ int64_t race_stay(const struct session *s, int rung);
 bool race_is_quick(const struct config *c, double entries);
 int64_t race_staying(bool quick, int rung);
 
+/* Candidates that the host trains side by side: one for every two threads, but two for two or
+ * three, and at most four: two candidates on a thread each end sooner than one after the other on
+ * both. Only so many that their values take 2 GiB. */
+int race_host_tracks(int threads, double nodes, double entries);
+
 /* Applies configuration i: a candidate, or the given backbone with features as stored, then
  * row-normalised. */
 consm_status race_choose(struct config *c, int64_t i, const bool *given);
