@@ -262,13 +262,14 @@ struct parcel {
     char text[1 << 14];
 };
 
-/* The data of other runs would count. The caller keeps it: this is a copy. */
+/* The data of other runs would count. The caller keeps it: this is a copy. Its peak begins anew. */
 static void forget_sets(struct execution *x)
 {
     static const struct study_sets none;
     struct study_sets copy = *x->sets;
     sets_free(&copy);
     x->sets = &none;
+    (void)clock_reset_peak_rss();
 }
 
 static consm_status pack_job(void *out, void *arg)
