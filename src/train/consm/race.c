@@ -43,7 +43,7 @@ static int count_tracks(const struct race *r)
     if (!b->kind->another || p->graph->partition)
         return 1;
     if (r->room > 0) {
-        double fit = (double)(r->room / 2) / candidate_bytes(nodes, entries);
+        double fit = 0.5 * (double)r->room / candidate_bytes(nodes, entries);
         count = (int64_t)fmin(fmin(team_size(b->host), CONSM_TRACKS), fit);
     }
     return (int)(count > r->of->count ? r->of->count : count);
