@@ -43,6 +43,9 @@ static void train(const struct scene *s, const char *cap, const char *refresh)
     OK(model_find(&model, "consm"));
     struct train_options o = {.model = model, .seed = 11};
     model_defaults(model, &o.config);
+    OK(config_set(&o.config, "hidden", "16")); /* the reference takes long for more */
+    OK(config_set(&o.config, "match_width", "16"));
+    OK(config_set(&o.config, "match_hidden", "8"));
     OK(config_set(&o.config, "match_steps", "10"));
     OK(config_set(&o.config, "two_hop_cap", cap));
     OK(config_set(&o.config, "match_refresh", refresh));
