@@ -1,8 +1,7 @@
 /* Validation after an epoch: a program for few validation nodes says what the whole network says.
  */
+#include "program/internal.h"
 #include "training.h"
-
-#include <string.h>
 
 /* All nodes without a role for training validate, or the first few of them. */
 static void let_validate(struct scene *s, int64_t most)
@@ -28,14 +27,18 @@ static bool validate(const struct scene *s, const char *name, enum config_ties t
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
         const float *logits;
         double loss, found;
+        const uint64_t runs = session->learner.eval->runs;
         OK(session_step(session, &loss));
         OK(session_validate(&found, session));
+        if (session->judge.rows == 0)
+            assert_true(session->learner.eval->runs == runs && found == 0);
         OK(session_logits(&logits, session));
         assert_true(found == judge_score(&session->judge, logits, false));
         if (session->learner.best_step == session->learner.steps && ties == TIES_LOSS)
             assert_true(session->learner.best_loss ==
                         judge_surprise(&session->judge, logits, false));
     }
+    assert_true(session->judge.rows > 0 || session->learner.best_step == EPOCHS);
     bool own = session->validator.program != NULL;
     session_free(session);
     backend_close(backend);

@@ -45,7 +45,8 @@ static consm_status list_rows(struct session *s)
     consm_status st = CONSM_OK;
     const int64_t count = s->judge.rows;
     int32_t *all = NULL;
-    TRY(validator_open(s));
+    if (count > 0)
+        TRY(validator_open(s));
     if (s->validator.program)
         TRY(NEW(all, count));
     for (int64_t k = 0; all && k < count; k++)

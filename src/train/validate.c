@@ -1,5 +1,6 @@
 /* Validation after an epoch. Where few nodes validate, a program of its own computes their logits
- * alone: their neighbourhoods instead of the whole graph. */
+ * alone: their neighbourhoods instead of the whole graph. Without such nodes nothing is computed.
+ */
 #include "train/session.h"
 
 enum {
@@ -11,7 +12,7 @@ enum {
 static bool worth_it(const struct session *s)
 {
     const struct problem *problem = s->problem;
-    return s->options.model->build && s->judge.rows > 0 && !problem->graph->partition &&
+    return s->options.model->build && !problem->graph->partition &&
            s->judge.rows <= problem->nodes / FEW && course_possible(s->learner.eval) &&
            (!learner_far(&s->learner) || problem->nodes >= FAR_NODES);
 }
@@ -53,6 +54,10 @@ consm_status session_validate(double *found, struct session *s)
     consm_status st = CONSM_OK;
     const struct validator *v = &s->validator;
     const float *logits;
+    if (s->judge.rows == 0) {
+        *found = 0;
+        return learner_judge(&s->learner, 0, 0, s->validation == 0);
+    }
     TRY(validator_open(s));
     TRY(v->program ? learner_read(&logits, &s->learner, v->program, v->logits)
                    : session_logits(&logits, s));
