@@ -80,11 +80,26 @@ static void wide_networks_validate_whole(void **state)
     scene_close(&s);
 }
 
+/* On a large graph the neighbours of the validation nodes must be few, too. */
+static void large_graphs_are_not_copied(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, "csbm:nodes=12000,classes=2,degree=180,features=4", 20);
+    assert_true(s.problem.graph->nnz >= 1 << 21);
+    let_validate(&s, 10);
+    assert_true(validate(&s, "gcn", TIES_FIRST));
+    let_validate(&s, 60);
+    assert_false(validate(&s, "gcn", TIES_FIRST));
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_nodes_have_their_own_program),
         cmocka_unit_test(wide_networks_validate_whole),
+        cmocka_unit_test(large_graphs_are_not_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

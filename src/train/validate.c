@@ -6,7 +6,21 @@
 enum {
     FEW = 4,             /* at most a quarter of the nodes */
     FAR_NODES = 1 << 16, /* on a card a smaller program is made for longer than it saves */
+    LARGE = 1 << 21,     /* entries of a graph whose copies take much memory */
 };
+
+/* A smaller program copies the rows of its matrices. Those for the neighbours of the validation
+ * nodes may be most of a large graph. */
+static bool copies_little(const struct session *s)
+{
+    const struct csr *graph = s->problem->graph;
+    int64_t near = s->judge.rows;
+    if (graph->nnz < LARGE || learner_far(&s->learner))
+        return true;
+    for (int64_t k = 0; k < s->judge.rows; k++)
+        near += graph->start[s->judge.node[k] + 1] - graph->start[s->judge.node[k]];
+    return near <= graph->rows / FEW;
+}
 
 /* Whether it may save something. */
 static bool worth_it(const struct session *s)
@@ -14,7 +28,7 @@ static bool worth_it(const struct session *s)
     const struct problem *problem = s->problem;
     return s->options.model->build && !problem->graph->partition &&
            s->judge.rows <= problem->nodes / FEW && course_possible(s->learner.eval) &&
-           (!learner_far(&s->learner) || problem->nodes >= FAR_NODES);
+           (!learner_far(&s->learner) || problem->nodes >= FAR_NODES) && copies_little(s);
 }
 
 consm_status validator_open(struct session *s)
