@@ -48,6 +48,15 @@ static void scene_close(struct scene *s)
     index_free(s->rows);
 }
 
+static struct inputs inputs_of(struct program *p, const struct scene *s, bool use_sparse)
+{
+    return (struct inputs){.x = use_sparse ? sparse(p, s->sparse) : input(p, s->x, NODES, FEATURES),
+                           .nodes = NODES,
+                           .features = FEATURES,
+                           .classes = CLASSES,
+                           .views = s->views};
+}
+
 /* Loss and gradients of a model; keeping the logits requires all rows. Returns the computed rows.
  */
 static int64_t run_model(float **grad, float *loss, int64_t *size, const struct scene *s,
@@ -61,11 +70,7 @@ static int64_t run_model(float **grad, float *loss, int64_t *size, const struct 
     OK(params_new(&params));
     OK(program_new(&p, params, true));
     OK(backend_open(&backend, NULL, 1));
-    struct inputs in = {.x = use_sparse ? sparse(p, s->sparse) : input(p, s->x, NODES, FEATURES),
-                        .nodes = NODES,
-                        .features = FEATURES,
-                        .classes = CLASSES,
-                        .views = s->views};
+    struct inputs in = inputs_of(p, s, use_sparse);
     node logits = model->build(p, &in, c), value = nll(p, logits, s->rows, s->label, NULL);
     for (node x = 0; x < p->count; x++)
         if (p->node[x].op == OP_DROPOUT && p->node[x].rows == NODES)
@@ -148,11 +153,7 @@ static int64_t gather_logits(float out[LABELLED * CLASSES], const struct scene *
     OK(params_new(&params));
     OK(program_new(&p, params, false));
     OK(backend_open(&backend, NULL, 1));
-    struct inputs in = {.x = input(p, s->x, NODES, FEATURES),
-                        .nodes = NODES,
-                        .features = FEATURES,
-                        .classes = CLASSES,
-                        .views = s->views};
+    struct inputs in = inputs_of(p, s, false);
     node logits = model->build(p, &in, c), some = gather(p, logits, s->rows);
     program_keep(p, all ? logits : some);
     OK(program_compile(p, backend));
@@ -298,11 +299,7 @@ static int train_walk(double loss[EPOCHS], const struct scene *s, bool all)
     OK(params_new(&params));
     OK(program_new(&p, params, true));
     OK(backend_open(&backend, NULL, 2));
-    struct inputs in = {.x = input(p, s->x, NODES, FEATURES),
-                        .nodes = NODES,
-                        .features = FEATURES,
-                        .classes = CLASSES,
-                        .views = s->views};
+    struct inputs in = inputs_of(p, s, false);
     node logits = model->build(p, &in, &c);
     node value = program_minimize(p, nll(p, logits, s->rows, s->label, NULL));
     if (all)

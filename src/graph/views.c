@@ -5,10 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A matrix with more entries takes more than 16 MB, and some hundredths of a second to build again.
- */
-enum { LARGE = 1 << 21 };
-
 struct views {
     const struct csr *adjacency; /* or NULL: a part of rows */
     struct views *whole;
@@ -221,7 +217,7 @@ void views_leave(struct views *views, enum view kind)
     pthread_mutex_lock(&views->lock);
     struct csr *a = views->built[kind];
     views->held[kind]--;
-    if (views->held[kind] == 0 && !views->stays[kind] && a->nnz > LARGE) {
+    if (views->held[kind] == 0 && !views->stays[kind] && a->nnz > VIEW_LARGE) {
         csr_free(a);
         views->built[kind] = NULL;
     }

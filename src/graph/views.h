@@ -18,6 +18,10 @@ enum view {
     VIEW_COUNT
 };
 
+/* A matrix with more entries takes more than 16 MB, and some hundredths of a second to build again.
+ */
+enum { VIEW_LARGE = 1 << 21 };
+
 struct views;
 
 /* Views of a square matrix, which must outlive them. They are freed when nobody holds a matrix. */

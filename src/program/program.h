@@ -67,6 +67,7 @@ consm_status program_compile(struct program *p, struct backend *backend);
 /* The same, but what takes long happens in the first run, because there may be none. The store has
  * all memory that an optimiser needs. What was recorded must not be freed before. */
 consm_status program_compile_later(struct program *p, struct backend *backend);
+
 /* How many numbers a compiled program computes in a run, for comparing two of them. */
 int64_t program_elements(const struct program *p);
 

@@ -1,4 +1,5 @@
-/* Builds a session: two programs over one parameter store, and the optimiser's state. */
+/* Builds a session: programs over one parameter store, to train and to evaluate, and the
+ * optimiser's state. */
 #include "train/session.h"
 #include "base/clock.h"
 #include "train/metrics.h"

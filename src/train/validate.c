@@ -3,10 +3,11 @@
  */
 #include "train/session.h"
 
+#include "graph/views.h"
+
 enum {
     FEW = 4,             /* at most a quarter of the nodes */
     FAR_NODES = 1 << 16, /* on a card a smaller program is made for longer than it saves */
-    LARGE = 1 << 21,     /* entries of a graph whose copies take much memory */
 };
 
 /* A smaller program copies the rows of its matrices. Those for the neighbours of the validation
@@ -15,7 +16,7 @@ static bool copies_little(const struct session *s)
 {
     const struct csr *graph = s->problem->graph;
     int64_t near = s->judge.rows;
-    if (graph->nnz < LARGE || learner_far(&s->learner))
+    if (graph->nnz <= VIEW_LARGE || learner_far(&s->learner))
         return true;
     for (int64_t k = 0; k < s->judge.rows; k++)
         near += graph->start[s->judge.node[k] + 1] - graph->start[s->judge.node[k]];
