@@ -512,7 +512,8 @@ static void choices_can_be_named(void **state)
     r.request.options.config.warmup = 20;
     r.request.options.config.gnn_steps = 10;
     r.request.options.config.drop_share = 0; /* or other candidates would be tried once more */
-    r.request.options.config.student = STUDENT_NO; /* learns from all candidates */
+    r.request.options.config.student = STUDENT_NO;       /* learns from all candidates */
+    r.request.options.config.companions = COMPANIONS_NO; /* are other candidates */
     r.request.checkpoint = NULL;
     OK(model_train(&chosen, NULL, &r.request));
     assert_true(chosen->config.backbone != BACKBONE_AUTO);

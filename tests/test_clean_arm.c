@@ -37,7 +37,7 @@ static struct session *reopen(struct session *s, const struct problem *problem,
 {
     struct session *again;
     struct train_options options = s->options;
-    float *taught, *to;
+    float *taught, *to, trust[TRUST_NUMBERS];
     const float *from;
     OK(session_taught(&taught, &options.taughts, s));
     options.taught = taught;
@@ -55,6 +55,8 @@ static struct session *reopen(struct session *s, const struct problem *problem,
                (size_t)(p->rows * p->cols) * sizeof *to);
     }
     OK(session_loaded(again));
+    if (session_answers_trust(trust, s))
+        OK(session_tell_answers(again, trust, NULL));
     mem_free(taught);
     return again;
 }

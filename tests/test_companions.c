@@ -1,7 +1,7 @@
 /* Candidates that predict together with ConSM: the prediction is the mean that votes and
- * temperatures say, ConSM keeps half of the votes, and its edges and its own score stay those of a
- * run without companions. The file, a resumed run and a few nodes give the same bits. Trees among
- * them are in test_with_trees.c. THREADED */
+ * temperatures say, ConSM keeps half of the votes, its network and its own score stay those of a
+ * run without companions, and trust is that of the mean. The file, a resumed run and a few nodes
+ * give the same bits. Trees among them are in test_with_trees.c. THREADED */
 #include "companions.h"
 
 #include "backends/open.h"
@@ -103,7 +103,16 @@ static void the_prediction_is_their_mean(void **state)
     consm_dataset_free(d);
 }
 
-static void edges_stay_those_of_consm_alone(void **state)
+static const float *tensor_of(const struct consm_model *m, const char *name)
+{
+    for (int64_t i = 0; i < m->tensors; i++)
+        if (strcmp(m->tensor[i].name, name) == 0)
+            return m->tensor[i].value;
+    fail_msg("no tensor %s", name);
+    return NULL;
+}
+
+static void consm_stays_as_it_is_alone(void **state)
 {
     (void)state;
     struct consm_dataset *d = opened();
@@ -114,11 +123,55 @@ static void edges_stay_those_of_consm_alone(void **state)
     assert_true(m->result.companions.alone == alone->result.val_score);
     assert_int_equal(m->result.epochs, alone->result.epochs);
     assert_string_equal(consm_model_parameter(alone, "companions", (char[32]){0}), "no");
-    same_edges(m, alone, d);
+    assert_true(same_first_tensor(m, alone));
+    size_t bytes = TRUST_NUMBERS * sizeof(float);
+    assert_memory_equal(tensor_of(m, "match.trust"), tensor_of(alone, "match.trust"), bytes);
+    assert_memory_not_equal(model_answers_trust(m), model_answers_trust(alone), bytes);
     same_edges(m, two, d);
     same_predictions(m, two, d);
     consm_model_free(two);
     consm_model_free(alone);
+    consm_dataset_free(d);
+}
+
+/* The log-odds of Σ_k q_ik q_jk, with q the mean of all, calibrated. */
+static double agreement_of(const struct mean *mean, int64_t i, int64_t j, int64_t c,
+                           double temperature)
+{
+    double both = 0, all[2] = {0};
+    for (int64_t k = 0; k < c; k++) {
+        double p = pow(mean->of[i * c + k], 1 / temperature);
+        double q = pow(mean->of[j * c + k], 1 / temperature);
+        both += p * q;
+        all[0] += p;
+        all[1] += q;
+    }
+    both = fmin(fmax(both / (all[0] * all[1]), 1e-3), 1 - 1e-3);
+    return log(both / (1 - both));
+}
+
+static void trust_is_of_their_mean(void **state)
+{
+    (void)state;
+    struct consm_dataset *d = opened();
+    struct consm_edge_scores *s;
+    struct mean mean;
+    int64_t looked = 0;
+    OK(model_on_dataset(usual, d, 1, add_up, &mean));
+    OK(consm_score_edges(&s, usual, d, 1));
+    assert_int_equal(s->witnesses, WITNESSES);
+    double temperature = (double)model_answers_trust(usual)[0];
+    for (int64_t e = 0; e < s->edges; e++) {
+        const float *x = s->witness + e * WITNESSES;
+        if (x[WITNESS_TAUGHT] != 0) /* an end counts as predicted with its label */
+            continue;
+        assert_near((double)x[WITNESS_AGREEMENT],
+                    agreement_of(&mean, s->from[e], s->to[e], usual->classes, temperature), 1e-3);
+        looked++;
+    }
+    assert_true(looked > s->edges / 4);
+    consm_edge_scores_free(s);
+    free(mean.of);
     consm_dataset_free(d);
 }
 
@@ -208,6 +261,8 @@ static void a_refit_trains_them_too(void **state)
     assert_true(m->companions > 0);
     assert_int_equal(again->companions, m->companions);
     assert_int_equal(again->own_votes, m->own_votes);
+    assert_memory_equal(model_answers_trust(again), model_answers_trust(m),
+                        TRUST_NUMBERS * sizeof(float)); /* no labels are left to learn it from */
     assert_int_equal(again->refit.labels, again->count[SPLIT_TRAIN] + again->count[SPLIT_VAL]);
     for (int64_t k = 0; k < m->companions; k++)
         assert_false(same_first_tensor(m->companion[k], again->companion[k]));
@@ -287,7 +342,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_prediction_is_their_mean),
-        cmocka_unit_test(edges_stay_those_of_consm_alone),
+        cmocka_unit_test(consm_stays_as_it_is_alone),
+        cmocka_unit_test(trust_is_of_their_mean),
         cmocka_unit_test(a_clearly_worse_mean_does_not_predict),
         cmocka_unit_test(the_file_holds_them),
         cmocka_unit_test(a_resumed_run_has_them),
@@ -297,6 +353,6 @@ int main(void)
         cmocka_unit_test(no_vote_on_few_positives),
     };
     if (UNDER_TSAN) /* what trains on two threads; the rest takes minutes */
-        cmocka_set_test_filter("edges_stay_*");
+        cmocka_set_test_filter("consm_stays_*");
     return cmocka_run_group_tests(tests, train_usual, free_usual);
 }

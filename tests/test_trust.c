@@ -70,7 +70,8 @@ static void listen(struct heard *h, const float *x)
         memcpy(h->own + i * WITNESSES, x + h->place[i] * WITNESSES, WITNESSES * sizeof *x);
 }
 
-static struct scores *fit_to(const struct world *w, const struct lesson *also, bool without_match)
+static struct scores *fit_by(const struct world *w, const struct lesson *also,
+                             enum trust_whose whose, bool without_match)
 {
     struct scores *s = mem_zalloc(1, sizeof *s);
     struct trust_sample *sample;
@@ -78,10 +79,15 @@ static struct scores *fit_to(const struct world *w, const struct lesson *also, b
     listen(&sample->known, w->x);
     listen(&sample->usual, w->x);
     OK(trust_sample_hear(sample, also ? also->x : NULL));
-    trust_fit(&s->trust, sample, without_match, NULL);
+    trust_fit(&s->trust, sample, whose, without_match, NULL);
     trust_apply(s->score, s->low, s->high, &s->trust, w->x, EDGES);
     trust_sample_free(sample);
     return s;
+}
+
+static struct scores *fit_to(const struct world *w, const struct lesson *also, bool without_match)
+{
+    return fit_by(w, also, TRUST_OF_NETWORK, without_match);
 }
 
 static struct scores *fit(const struct world *w, bool without_match)

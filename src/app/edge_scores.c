@@ -134,15 +134,17 @@ static consm_status suggest(void *ctx, const struct consm_model *model,
     const struct asked *a = ctx;
     const struct consm_model *one = model;
     struct session *s = NULL;
+    float *answers = NULL;
     struct edge_trust trust;
     for (int64_t i = 0; i < model->members; i++)
         if (one == model || model->member[i]->picks > one->picks)
             one = model->member[i];
-    TRY(model_session(&s, one, problem, backend));
+    TRY(model_trust_session(&s, &answers, one, problem, backend));
     TRY(session_suggest(&trust, s, a->most));
     TRY(take(a->scores, &trust));
 done:
     session_free(s);
+    mem_free(answers);
     return st;
 }
 

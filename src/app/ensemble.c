@@ -1,6 +1,7 @@
 /* Evaluates a model. A plain model runs one session. An ensemble runs its members one after another
  * and averages them, so only one is in memory at a time; so does a model with companions. */
 #include "app/objects.h"
+#include "train/edge_trust.h"
 #include "train/session.h"
 
 #include <math.h>
@@ -158,54 +159,99 @@ done:
 
 /* ---- trust --------------------------------------------------------------- */
 
+consm_status model_trust_session(struct session **out, float **answers,
+                                 const struct consm_model *model, const struct problem *problem,
+                                 struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    const float *weights = model_answers_trust(model);
+    *out = NULL;
+    *answers = NULL;
+    if (weights && (model->trees || model->companions > 0))
+        TRY(model_logits(answers, model, problem, backend));
+    TRY(model_session(out, model, problem, backend));
+    if (weights && session_matches(*out))
+        TRY(session_tell_answers(*out, weights, *answers));
+done:
+    if (st < 0) {
+        session_free(*out);
+        mem_free(*answers);
+        *out = NULL;
+        *answers = NULL;
+    }
+    return st;
+}
+
+/* The trust of a plain model or a member. of_consm: only if a matching module gives it. */
+static consm_status trust_of(struct edge_trust *out, bool of_consm, const struct consm_model *model,
+                             const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = NULL;
+    float *answers = NULL;
+    *out = (struct edge_trust){0};
+    TRY(model_trust_session(&s, &answers, model, problem, backend));
+    if (session_matches(s) || !of_consm)
+        TRY(session_trust(out, s));
+done:
+    session_free(s);
+    mem_free(answers);
+    return st;
+}
+
+/* Sums over an ensemble's members. */
 struct trusting {
-    struct edge_trust *out;
     double *sum;         /* (3, edges) weighted sums of scores and their bounds */
     double zeta, weight; /* sums of ζ and of the weights */
 };
 
-static consm_status hear_trust(void *ctx, const struct consm_model *part, struct session *s)
+static consm_status add_trust(struct trusting *to, struct edge_trust *out, struct edge_trust *one,
+                              double picks)
 {
     consm_status st = CONSM_OK;
-    struct trusting *to = ctx;
-    struct edge_trust one = {0};
-    double picks = (double)part->picks;
-    if (!session_matches(s))
-        return CONSM_OK;
-    TRY(session_trust(&one, s));
+    int64_t m = one->edges->count;
     if (!to->sum)
-        TRY(ZNEW(to->sum, 3 * one.edges->count));
-    for (int64_t e = 0, m = one.edges->count; e < m; e++) {
-        to->sum[e] += picks * (double)one.score[e];
-        to->sum[m + e] += picks * (double)one.low[e];
-        to->sum[2 * m + e] += picks * (double)one.high[e];
+        TRY(ZNEW(to->sum, 3 * m));
+    for (int64_t e = 0; e < m; e++) {
+        to->sum[e] += picks * (double)one->score[e];
+        to->sum[m + e] += picks * (double)one->low[e];
+        to->sum[2 * m + e] += picks * (double)one->high[e];
     }
-    to->zeta += picks * one.zeta;
+    to->zeta += picks * one->zeta;
     to->weight += picks;
-    edge_trust_free(to->out);
-    *to->out = one;
-    return CONSM_OK;
+    edge_trust_free(out);
+    *out = *one;
+    *one = (struct edge_trust){0};
 done:
-    edge_trust_free(&one);
     return st;
 }
 
-static consm_status hear_plain(void *ctx, const struct consm_model *part, struct session *s)
+static consm_status trust_of_members(struct trusting *to, struct edge_trust *out,
+                                     const struct consm_model *model, const struct problem *problem,
+                                     struct backend *backend)
 {
-    (void)part;
-    return session_trust(ctx, s);
+    consm_status st = CONSM_OK;
+    struct edge_trust one = {0};
+    for (int64_t i = 0; i < model->members; i++) {
+        TRY(trust_of(&one, true, model->member[i], problem, backend));
+        if (one.edges)
+            TRY(add_trust(to, out, &one, (double)model->member[i]->picks));
+    }
+done:
+    edge_trust_free(&one);
+    return st;
 }
 
 consm_status model_trust(struct edge_trust *out, const struct consm_model *model,
                          const struct problem *problem, struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    struct trusting to = {.out = out};
+    struct trusting to = {0};
     float *logits = NULL;
     *out = (struct edge_trust){0};
     if (!model->members)
-        return model_each_session(model, problem, backend, hear_plain, out);
-    TRY(model_each_session(model, problem, backend, hear_trust, &to));
+        return trust_of(out, false, model, problem, backend);
+    TRY(trust_of_members(&to, out, model, problem, backend));
     if (to.sum) {
         for (int64_t e = 0, m = out->edges->count; e < m; e++) {
             out->score[e] = (float)(to.sum[e] / to.weight);

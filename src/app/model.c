@@ -119,18 +119,18 @@ done:
     return st;
 }
 
-/* Copies the parameters, the scale of standardised columns, trees, and the training labels of
- * trust. */
+/* Copies the parameters, the scale of standardised columns, trees, the training labels of trust,
+ * and the weights of trust in the answers. */
 static consm_status copy_tensors(struct consm_model *m, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct params *params = s->learner.params;
     const float *value;
     const float *forest;
-    float *taught = NULL;
+    float *taught = NULL, trust[TRUST_NUMBERS];
     int64_t taughts, nodes;
     TRY(params_read(&value, s->learner.params, PLACE_VALUE));
-    TRY(ZNEW(m->tensor, params->count + 4));
+    TRY(ZNEW(m->tensor, params->count + 5));
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
         TRY(copy_tensor(m, item->name, item->rows, item->cols, value + item->offset));
@@ -145,6 +145,8 @@ static consm_status copy_tensors(struct consm_model *m, struct session *s)
     TRY(session_taught(&taught, &taughts, s));
     if (taughts > 0)
         TRY(copy_tensor(m, "taught", taughts, TAUGHT_COLUMNS, taught));
+    if (session_answers_trust(trust, s))
+        TRY(copy_tensor(m, MODEL_ANSWERS_TRUST, 1, TRUST_NUMBERS, trust));
 done:
     mem_free(taught);
     return st;

@@ -16,12 +16,13 @@ consm_status config_from_json(struct config *c, const json_t *object);
 
 /* The first bytes of a model file's "format". An older consm must not read a later one as an
  * earlier one. The third is a model or an ensemble with trees that predict in ConSM's place, the
- * last a model with companions. */
+ * next two are models with companions, the last is any model with trust of its answers. */
 #define MODEL_FORMAT_PLAIN      "consm model 1"
 #define MODEL_FORMAT_ENSEMBLE   "consm model 2"
 #define MODEL_FORMAT_TREES      "consm model 3"
 #define MODEL_FORMAT_COMPANIONS "consm model 4"
 #define MODEL_FORMAT_CLEAN      "consm model 5"
+#define MODEL_FORMAT_ANSWERS    "consm model 6"
 
 /* The tensor of hashed ids that a model learned from: U64, ascending. */
 #define MODEL_LEARNED "learned_ids"

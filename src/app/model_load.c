@@ -89,11 +89,10 @@ done:
 
 /* ---- the parts ----------------------------------------------------------- */
 
-static bool has_companions(const struct model_source *s)
+static bool is_format(const struct model_source *s, const char *name)
 {
     const char *format = safetensors_metadata(s->file, "format");
-    return format && (strcmp(format, MODEL_FORMAT_COMPANIONS) == 0 ||
-                      strcmp(format, MODEL_FORMAT_CLEAN) == 0);
+    return format && strcmp(format, name) == 0;
 }
 
 static consm_status check_format(const struct model_source *s)
@@ -104,8 +103,9 @@ static consm_status check_format(const struct model_source *s)
                            "%s: is a safetensors file, but not a consm model: expected \"format\": "
                            "\"consm model 1\" in its metadata, found %.40s",
                            s->path, format ? format : "none");
-    if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0 &&
-        strcmp(format, MODEL_FORMAT_TREES) != 0 && !has_companions(s))
+    if (!is_format(s, MODEL_FORMAT_PLAIN) && !is_format(s, MODEL_FORMAT_ENSEMBLE) &&
+        !is_format(s, MODEL_FORMAT_TREES) && !is_format(s, MODEL_FORMAT_COMPANIONS) &&
+        !is_format(s, MODEL_FORMAT_CLEAN) && !is_format(s, MODEL_FORMAT_ANSWERS))
         return status_fail(CONSM_EFORMAT, "%s: the format %.40s is newer than this consm (%s)",
                            s->path, format, consm_version());
     return CONSM_OK;
@@ -299,10 +299,9 @@ static consm_status read_members(struct consm_model *m, const struct model_sourc
 {
     consm_status st = CONSM_OK;
     json_t *facts = NULL, *members = NULL;
-    const char *format = need(s, "format");
-    bool ensemble =
-        strcmp(format, MODEL_FORMAT_ENSEMBLE) == 0 ||
-        (strcmp(format, MODEL_FORMAT_TREES) == 0 && safetensors_metadata(s->file, "members"));
+    bool ensemble = is_format(s, MODEL_FORMAT_ENSEMBLE) ||
+                    ((is_format(s, MODEL_FORMAT_TREES) || is_format(s, MODEL_FORMAT_ANSWERS)) &&
+                     safetensors_metadata(s->file, "members"));
     if (!ensemble && !safetensors_metadata(s->file, "ensemble"))
         return CONSM_OK;
     TRY(need_json(&facts, s, "ensemble"));
@@ -348,8 +347,11 @@ static consm_status read_companions(struct consm_model *m, const struct model_so
 {
     consm_status st = CONSM_OK;
     json_t *companions = NULL;
+    bool some = is_format(s, MODEL_FORMAT_ANSWERS)
+                    ? m->config.companions == COMPANIONS_YES
+                    : is_format(s, MODEL_FORMAT_COMPANIONS) || is_format(s, MODEL_FORMAT_CLEAN);
     m->config.companions = COMPANIONS_NO; /* older files do not say so */
-    if (m->members || !has_companions(s))
+    if (m->members || !some)
         return CONSM_OK;
     TRY(need_json(&companions, s, "companions"));
     TRY(in_part(companions_from_json(m, companions), s, "companions"));

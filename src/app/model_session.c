@@ -29,6 +29,12 @@ static const struct model_tensor *find_tensor(const struct consm_model *m, const
     return NULL;
 }
 
+const float *model_answers_trust(const struct consm_model *m)
+{
+    const struct model_tensor *t = find_tensor(m, MODEL_ANSWERS_TRUST);
+    return t && t->rows * t->cols == TRUST_NUMBERS ? t->value : NULL;
+}
+
 /* Gives the session the model's parameters; each must be there in its shape. */
 static consm_status set_parameters(struct session *s, const struct consm_model *m)
 {

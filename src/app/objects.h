@@ -195,6 +195,11 @@ consm_status model_session(struct session **out, const struct consm_model *model
 consm_status model_part_session(struct session **out, const struct consm_model *model,
                                 const struct problem *problem, struct backend *backend);
 
+/* The tensor of trust's weights for a model's answers (session_tell_answers), and its TRUST_NUMBERS
+ * numbers; NULL: the model has none, so its trust is that of its own network. */
+#define MODEL_ANSWERS_TRUST "answers.trust"
+const float *model_answers_trust(const struct consm_model *m);
+
 /* CONSM_EFORMAT if the trees of a tree model are invalid. */
 consm_status model_check_forest(const struct consm_model *m);
 
@@ -226,6 +231,12 @@ consm_status model_logits(float **out, const struct consm_model *model,
 void model_mix(double *mean, float *probability, const struct consm_model *model,
                const struct consm_model *part, const float *logits, int32_t classes);
 void model_mixed(float *logits, const double *mean, int64_t count);
+
+/* A session of a plain model or a member for its trust, and the answers that this is about, which
+ * the caller frees after it; NULL: those of the session. */
+consm_status model_trust_session(struct session **out, float **answers,
+                                 const struct consm_model *model, const struct problem *problem,
+                                 struct backend *backend);
 
 /* Trust of the edges of the problem's graph; of an ensemble the mean over its ConSM members, or
  * else the agreement of its mean probabilities. */

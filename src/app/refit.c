@@ -69,6 +69,24 @@ struct second {
     bool taken;
 };
 
+/* A refit has no labels left to learn trust from: the weights for the answers stay. */
+static consm_status keep_answers_trust(struct consm_model *m, const struct consm_model *before)
+{
+    consm_status st = CONSM_OK;
+    const float *weights = model_answers_trust(before);
+    struct model_tensor *to;
+    if (!weights || model_answers_trust(m))
+        return CONSM_OK;
+    TRY(GROW(m->tensor, m->tensors, m->tensor_room, 1));
+    to = &m->tensor[m->tensors];
+    *to = (struct model_tensor){.name = MODEL_ANSWERS_TRUST, .rows = 1, .cols = TRUST_NUMBERS};
+    TRY(NEW(to->value, TRUST_NUMBERS));
+    m->tensors++;
+    memcpy(to->value, weights, TRUST_NUMBERS * sizeof *weights);
+done:
+    return st;
+}
+
 /* Replaces the model's parameters by those of the new session, unless they fit the labels worse
  * than those of the first run, which had seen only some of them. In that case the first run was too
  * short to repeat (a few validation nodes were all right after some updates). */
@@ -84,6 +102,7 @@ static consm_status take_parameters(void *ctx, struct session *s, const struct t
     if (!to->taken)
         goto done;
     TRY(model_of_session(&again, s, m->custom));
+    TRY(keep_answers_trust(again, m));
     int64_t tensors = m->tensors;
     struct model_tensor *tensor = m->tensor;
     m->tensors = again->tensors;

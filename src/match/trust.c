@@ -5,7 +5,9 @@
  *     loss(β) = Σ_known log(1 + exp(-±z_e)) + ω Σ_pairs log(1 + exp(-±z'_e))
  *               + Σ_k (β_k - μ_k)² / 2(sσ_k)² + 2·log(1 + r²/3)
  *
- * with z_e = β·x_e. μ and σ are in trust_prior.h. Cross-validation over the known edges chooses the
+ * with z_e = β·x_e. μ and σ are in trust_prior.h, for a network and for all that answer together.
+ * With few validation nodes the answers seem more certain than they are, so their agreement has a
+ * smaller μ. Cross-validation over the known edges chooses the
  * strength s. The pairs are labelled nodes that share a neighbour but no edge. By Bayes' rule, what
  * a witness says for one class is the same for an edge and for a pair if the witness and the edge
  * are independent given the classes. This holds roughly for predictions and features, so a pair
@@ -52,6 +54,7 @@ enum { HELD = sizeof least / sizeof *least };
 /* The function to minimise. */
 struct fitting {
     const struct trust_sample *s;
+    const struct trust_prior *prior;
     double mean[TERMS], precision[TERMS];
     double level, level_spread;           /* target of the mean score, in log-odds */
     int64_t known;                        /* the first `known` known edges count */
@@ -260,6 +263,15 @@ static void minimise(double beta[TERMS], struct fitting *f)
 
 /* ---- the prior ----------------------------------------------------------- */
 
+enum { FEW_VALIDATORS = 100 };
+
+static struct trust_belief belief_in(const struct fitting *f, int term)
+{
+    if (term == 1 + WITNESS_AGREEMENT && f->s->validators < FEW_VALIDATORS)
+        return f->prior->agreement_of_few;
+    return f->prior->term[term];
+}
+
 /* strength: the allowed distance from the prior, in its spreads. */
 static void set_prior(struct fitting *f, double strength, bool without_match)
 {
@@ -269,8 +281,9 @@ static void set_prior(struct fitting *f, double strength, bool without_match)
         f->precision[k] = WEAK_RIDGE;
     }
     for (int k = 0; k < TRUST_TERMS; k++) {
-        double spread = strength * trust_prior[k].spread + 0.02;
-        f->mean[k] = trust_prior[k].mean;
+        const struct trust_belief belief = belief_in(f, k);
+        double spread = strength * belief.spread + 0.02;
+        f->mean[k] = belief.mean;
         /* Known edges and agreement decide the bias; each graph decides whether edges of taught
          * nodes are wrong more often. */
         spread = k == 0 ? 10 : k == 1 + WITNESS_TAUGHT && spread < 0.5 ? 0.5 : spread;
@@ -282,8 +295,9 @@ static void set_prior(struct fitting *f, double strength, bool without_match)
     }
     double agreement = s->agreement < 0.02 ? 0.02 : s->agreement > 0.98 ? 0.98 : s->agreement;
     double validators = s->validators > 0 ? (double)s->validators : 1;
-    f->level = logit_of(agreement) + trust_prior_level.mean;
-    f->level_spread = sqrt(trust_prior_level.spread * trust_prior_level.spread + 4 / validators);
+    const struct trust_belief level = f->prior->level;
+    f->level = logit_of(agreement) + level.mean;
+    f->level_spread = sqrt(level.spread * level.spread + 4 / validators);
 }
 
 /* Starts with the prior's weights and a bias that gives the expected mean score. */
@@ -361,7 +375,7 @@ static void hold_weights(double beta[TERMS], struct fitting *f)
         changed = false;
         for (int i = 0; i < HELD; i++) {
             int k = least[i].term;
-            double bound = least[i].share * trust_prior[k].mean;
+            double bound = least[i].share * belief_in(f, k).mean;
             if (held[i] || f->s->scale[k] == 0 || beta[k] >= bound)
                 continue;
             f->mean[k] = beta[k] = bound;
@@ -395,9 +409,14 @@ static void unstandardise(struct trust *t, const double beta[TERMS], double fact
             t->spread[at++] = weigh(by[i], spread[j], TERMS);
 }
 
-void trust_fit(struct trust *t, struct trust_sample *s, bool without_match, struct team *team)
+void trust_fit(struct trust *t, struct trust_sample *s, enum trust_whose whose, bool without_match,
+               struct team *team)
 {
-    struct fitting f = {.s = s, .known = s->known.count, .left_out = FOLDS, .team = team};
+    struct fitting f = {.s = s,
+                        .prior = &trust_prior[whose],
+                        .known = s->known.count,
+                        .left_out = FOLDS,
+                        .team = team};
     double beta[TERMS], gradient[TERMS], hessian[TERMS][TERMS];
     s->scale[0] = 1;
     set_prior(&f, 1, without_match);

@@ -111,10 +111,15 @@ consm_status trust_pairs_new(struct edges **out, const struct csr *graph, const 
 void trust_sample_ask(struct trust_sample *s, const struct witnesses *w);
 consm_status trust_sample_hear(struct trust_sample *s, const float *pair_x);
 
+/* Whose predictions the witnesses come from: a network's, or those of all that answer together
+ * (boosted trees, companions, a network without distrusted edges). Each has a prior of its own. */
+enum trust_whose { TRUST_OF_NETWORK, TRUST_OF_ANSWERS };
+
 /* Fits the weights to the known edges and the prior; without known edges they are the prior's.
  * t->temperature is unchanged. Deterministic; allocates nothing. without_match: the matching
  * coefficient is at chance and gets no weight. team: or NULL; the bits do not depend on it. */
-void trust_fit(struct trust *t, struct trust_sample *s, bool without_match, struct team *team);
+void trust_fit(struct trust *t, struct trust_sample *s, enum trust_whose whose, bool without_match,
+               struct team *team);
 
 /* P(same class) = sigmoid(a + b·score), fitted on the known edges alone, almost without a prior:
  * for other scores (|E|). probability (|E|). */

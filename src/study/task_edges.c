@@ -186,7 +186,7 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
         TRY(calibrate(probability, coefficient, &t, problem));
         TRY(add_judgement(result, "coefficients", &j, coefficient, probability));
     }
-    TRY(session_logits(&logits, s));
+    TRY(session_answers(&logits, s));
     witness_agreement(coefficient, logits, problem->classes, t.edges);
     TRY(calibrate(probability, coefficient, &t, problem));
     TRY(add_judgement(result, "agreement", &j, coefficient, probability));

@@ -174,7 +174,7 @@ static consm_status judge_agreement(struct planting *t)
 {
     consm_status st = CONSM_OK;
     const float *logits;
-    TRY(session_logits(&logits, t->s));
+    TRY(session_answers(&logits, t->s));
     witness_agreement(t->score, logits, t->s->problem->classes, t->planted.edges);
     keep_from(t, 0.5f);
     TRY(judge(t, "agreement", true));

@@ -186,7 +186,11 @@ consm_status consm_call_witnesses(struct witnesses *out, const struct trust *tru
                               .room = own->chance,
                               .team = s->backend->host};
     memcpy(model->temperature, trust->temperature, sizeof model->temperature);
-    TRY(own->neighbours ? consm_near_logits(&model->logits, s) : session_logits(&model->logits, s));
+    if (own->answers)
+        model->logits = own->near_answers ? own->near_answers : own->answers;
+    else
+        TRY(own->neighbours ? consm_near_logits(&model->logits, s)
+                            : session_logits(&model->logits, s));
     TRY(matcher_head(&model->head, own->matcher));
 done:
     return st;
@@ -210,15 +214,13 @@ done:
     return st;
 }
 
-consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, struct session *s)
+/* Fits temperatures and weights. */
+static consm_status weigh(struct trust *trust, struct witnesses *out, enum trust_whose whose,
+                          struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     *trust = (struct trust){0};
-    if (s->options.trust) { /* a repeated run has no labels left to learn weights from */
-        trust_read(trust, s->options.trust);
-        return consm_call_witnesses(out, trust, s);
-    }
     TRY(consm_call_witnesses(out, trust, s));
     TRY(calibrate(&trust->temperature[0], out->model.logits, s));
     TRY(calibrate(&trust->temperature[1], out->model.head, s));
@@ -226,9 +228,18 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, s
     TRY(ask_pairs(out, s));
     trust_sample_ask(own->sample, out);
     TRY(trust_sample_hear(own->sample, own->pair_x));
-    trust_fit(trust, own->sample, own->place.quality.at_chance, s->backend->host);
+    trust_fit(trust, own->sample, whose, own->place.quality.at_chance, s->backend->host);
 done:
     return st;
+}
+
+consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, struct session *s)
+{
+    if (!s->options.trust)
+        return weigh(trust, out, TRUST_OF_NETWORK, s);
+    /* A repeated run has no labels left to learn weights from. */
+    trust_read(trust, s->options.trust);
+    return consm_call_witnesses(out, trust, s);
 }
 
 consm_status session_keep_trust(struct session *s)
@@ -248,6 +259,52 @@ consm_status session_keep_trust(struct session *s)
     TRY(params_write(&kept, s->learner.params, PLACE_VALUE));
     trust_write(kept + stored_at(s), &trust);
 done:
+    return st;
+}
+
+/* ---- trust in the answers ------------------------------------------------ */
+
+consm_status session_trust_answers(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct witnesses heard;
+    struct trust fitted;
+    float number[TRUST_NUMBERS];
+    int64_t rounds;
+    if (s->options.trust) /* a repeated run has no labels left to learn weights from */
+        return CONSM_OK;
+    if (session_company(s) || session_trees(s, &rounds))
+        TRY(session_answers(&own->answers, s));
+    TRY(weigh(&fitted, &heard, TRUST_OF_ANSWERS, s));
+    trust_write(number, &fitted); /* the bits that a file holds */
+    trust_read(&own->answers_trust, number);
+    own->answered = true;
+done:
+    return st;
+}
+
+bool session_answers_trust(float number[TRUST_NUMBERS], const struct session *s)
+{
+    const struct consm *own = session_matches(s) ? s->own : NULL;
+    if (!own || !own->answered)
+        return false;
+    trust_write(number, &own->answers_trust);
+    return true;
+}
+
+/* The weights for the answers, or those that the store holds. */
+static consm_status read_trust(struct trust *out, struct session *s)
+{
+    const struct consm *own = s->own;
+    const float *stored;
+    if (own->answered) {
+        *out = own->answers_trust;
+        return CONSM_OK;
+    }
+    consm_status st = params_read(&stored, s->learner.params, PLACE_VALUE);
+    if (st >= 0)
+        trust_read(out, stored + stored_at(s));
     return st;
 }
 
@@ -338,6 +395,21 @@ done:
     return st;
 }
 
+consm_status session_tell_answers(struct session *s, const float number[TRUST_NUMBERS],
+                                  const float *answers)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct problem *p = s->problem;
+    if (answers && p->graph->partition)
+        TRY(near_rows(&own->near_answers, p->graph, answers, p->classes));
+    own->answers = answers;
+    trust_read(&own->answers_trust, number);
+    own->answered = true;
+done:
+    return st;
+}
+
 consm_status edge_trust_agreement(struct edge_trust *out, const struct csr *graph,
                                   const float *logits, int32_t classes)
 {
@@ -385,11 +457,9 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
                       : edge_trust_agreement(out, s->problem->graph, logits, s->problem->classes);
     }
     TRY(open_trust(out, s->problem->graph));
-    const float *kept;
     struct witnesses heard;
     const struct consm *own = s->own;
-    TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
-    trust_read(&out->weigh, kept + stored_at(s));
+    TRY(read_trust(&out->weigh, s));
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s, s->backend->host));
     TRY(consm_call_witnesses(&heard, &out->weigh, s));
@@ -405,7 +475,6 @@ done:
 consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
 {
     consm_status st = CONSM_OK;
-    const float *kept;
     struct consm *own = s->own;
     int64_t count = t->edges->count;
     float *w = NULL, *stored = NULL;
@@ -414,8 +483,7 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     TRY(NEW(stored, count * DATA_WITNESSES + 1));
     TRY(NEW(heard.room, witness_room(s->problem->classes, heard.team)));
     TRY(NEW(t->witness, count * WITNESSES + 1));
-    TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
-    trust_read(&t->weigh, kept + stored_at(s));
+    TRY(read_trust(&t->weigh, s));
     TRY(consm_final_coefficients(s)); /* pools all subgraphs */
     TRY(matcher_match(own->matcher, w, t->edges->left, t->edges->right, count));
     TRY(consm_open_taught(s));
@@ -423,7 +491,9 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     heard.data.edges = t->edges;
     heard.stored = stored;
     heard.model.w = w;
-    TRY(session_logits(&heard.model.logits, s));
+    heard.model.logits = own->answers;
+    if (!own->answers)
+        TRY(session_logits(&heard.model.logits, s));
     TRY(matcher_head(&heard.model.head, own->matcher));
     memcpy(heard.model.temperature, t->weigh.temperature, sizeof t->weigh.temperature);
     TRY(witness_data_only(stored, &heard.data, heard.team));

@@ -19,6 +19,8 @@ for name; do
     2_ensemble) options=(-m gin --ensemble 4 --epochs 20 "${small[@]}") ;;
     3_trees) options=(-m consm --candidates few --with-trees yes --drop-share 0 --tree-depth 2 "${rounds[@]}") ;;
     4_companions) options=(-m consm --candidates all --drop-share 0 --with-trees no --per-class 4 "${rounds[@]}") ;;
+    5_clean) options=(-m consm --candidates all --with-trees no --per-class 4 --seed 2 "${rounds[@]}") ;; # by a consm of then
+    6_answers) options=(-m consm --candidates all --with-trees no --per-class 4 --seed 2 "${rounds[@]}") ;;
     *) echo "make_models: no model is called $name" >&2; exit 2 ;;
     esac
     [ ! -e "$name.safetensors" ] || { echo "make_models: $name.safetensors exists" >&2; exit 1; }

@@ -163,6 +163,10 @@ struct consm {
     struct voted voted;    /* what it learned from, for networks trained from scratch later */
     struct session *trees; /* trees that predict in the session's place, or NULL */
     struct train_company company; /* candidates that predict together with it */
+    bool answered;                /* trust is that of the answers: */
+    struct trust answers_trust;   /* the weights of the witnesses for these */
+    const float *answers;         /* (n, c) what all predict together, or NULL: its own logits */
+    float *near_answers;          /* (n, c) for a graph in parts: answers with neighbours' rows */
     int candidates;               /* candidates that were compared, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* the fork, and the state of each arm */

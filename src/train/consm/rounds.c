@@ -40,6 +40,7 @@ static void consm_close(struct session *s)
     else
         mem_free(own->slope);
     consm_close_parts(s);
+    mem_sparse_free(own->near_answers);
     consm_close_witnesses(own);
     mem_free(own->plain_value);
     mem_free(own->best_value);
@@ -437,6 +438,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     consm_settle_arm(s, &result->arm);
     TRY(session_keep_trust(s));
     TRY(consm_settle_companions(s, result));
+    TRY(session_trust_answers(s));
 done:
     return st;
 }
