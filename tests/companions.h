@@ -73,6 +73,26 @@ static inline bool same_first_tensor(const struct consm_model *a, const struct c
     return memcmp(x->value, y->value, (size_t)(x->rows * x->cols) * sizeof(float)) == 0;
 }
 
+static inline const float *tensor_of(const struct consm_model *m, const char *name)
+{
+    for (int64_t i = 0; i < m->tensors; i++)
+        if (strcmp(m->tensor[i].name, name) == 0)
+            return m->tensor[i].value;
+    fail_msg("no tensor %s", name);
+    return NULL;
+}
+
+/* ConSM's network and the trust by which it drops edges are the same, but not the trust in what
+ * each model predicts. */
+static inline void same_network_other_answers(const struct consm_model *a,
+                                              const struct consm_model *b)
+{
+    size_t bytes = TRUST_NUMBERS * sizeof(float);
+    assert_true(same_first_tensor(a, b));
+    assert_memory_equal(tensor_of(a, "match.trust"), tensor_of(b, "match.trust"), bytes);
+    assert_memory_not_equal(model_answers_trust(a), model_answers_trust(b), bytes);
+}
+
 /* ---- the mean ---------------------------------------------------------------------- */
 
 struct mean {

@@ -127,6 +127,33 @@ static void many_known_edges_calibrate(void **state)
     mem_free(w);
 }
 
+static double weight_of_agreement(const struct world *w, enum trust_whose whose)
+{
+    struct scores *s = fit_by(w, NULL, whose, false);
+    double weight = s->trust.by[1 + WITNESS_AGREEMENT];
+    mem_free(s);
+    return weight;
+}
+
+/* Without known edges the weights are the prior's. Validation nodes that share no edge leave them
+ * so, but from a hundred on the answers' agreement weighs more. */
+static void answers_have_a_prior_of_their_own(void **state)
+{
+    (void)state;
+    enum { VALIDATORS = 100 };
+    struct world *w = world_new(3, 0);
+    double network = weight_of_agreement(w, TRUST_OF_NETWORK);
+    double few = weight_of_agreement(w, TRUST_OF_ANSWERS);
+    for (int i = 0; i < VALIDATORS - 1; i++)
+        w->role[2 * i] = SPLIT_VAL;
+    assert_near(weight_of_agreement(w, TRUST_OF_ANSWERS), few, 0.03);
+    w->role[2 * VALIDATORS] = SPLIT_VAL;
+    assert_near(weight_of_agreement(w, TRUST_OF_NETWORK), network, 0.03);
+    assert_true(weight_of_agreement(w, TRUST_OF_ANSWERS) > few + 0.1);
+    assert_true(fabs(network - few) > 0.03);
+    mem_free(w);
+}
+
 /* Ten known edges, ten weights: a plain fit would follow every accident. */
 static void few_known_edges_do_no_harm(void **state)
 {
@@ -554,6 +581,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_curve_goes_through_the_shares),
         cmocka_unit_test(many_known_edges_calibrate),
+        cmocka_unit_test(answers_have_a_prior_of_their_own),
         cmocka_unit_test(few_known_edges_do_no_harm),
         cmocka_unit_test(unlucky_edges_do_not_turn_agreement),
         cmocka_unit_test(nothing_known_is_the_prior),

@@ -9,7 +9,7 @@
  * that raises the validation likelihood of the mean probability most (Caruana et al., ICML 2004).
  * So the leader keeps at least half. It predicts alone where the mean validates clearly worse: by
  * two standard errors of the paired difference. (The leader's own score is the best of many, so it
- * is too high.) Edges, trust, suggested pairs and embeddings are ConSM's alone. Networks that were
+ * is too high.) Trust asks for the mean; embeddings are ConSM's alone. Networks that were
  * tried without distrusted edges predict without that share of the edges which ConSM trusts least
  * in the end. They are no companions of trees that lead, because ConSM's network does not run then.
  */
