@@ -216,6 +216,7 @@ static void the_file_holds_them(void **state)
            "0 companions: expected a list of 1 to 9");
     refuse(path, "\"companions\":", "\"companionz\":", "companions");
     refuse(path, "\"companion.0.", "\"companion.7.", "has no parameter");
+    refuse(path, "\"answers.trust\"", "\"answers.truce\"", "has no tensor answers.trust");
     consm_model_free(loaded);
     unlink(path);
     consm_dataset_free(d);

@@ -35,6 +35,14 @@ const float *model_answers_trust(const struct consm_model *m)
     return t && t->rows * t->cols == TRUST_NUMBERS ? t->value : NULL;
 }
 
+bool model_trusts_answers(const struct consm_model *m)
+{
+    bool some = model_answers_trust(m) != NULL;
+    for (int64_t i = 0; i < m->members; i++)
+        some = some || model_answers_trust(m->member[i]);
+    return some;
+}
+
 /* Gives the session the model's parameters; each must be there in its shape. */
 static consm_status set_parameters(struct session *s, const struct consm_model *m)
 {

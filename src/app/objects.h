@@ -199,6 +199,7 @@ consm_status model_part_session(struct session **out, const struct consm_model *
  * numbers; NULL: the model has none, so its trust is that of its own network. */
 #define MODEL_ANSWERS_TRUST "answers.trust"
 const float *model_answers_trust(const struct consm_model *m);
+bool model_trusts_answers(const struct consm_model *m); /* it, or one of its members, has them */
 
 /* CONSM_EFORMAT if the trees of a tree model are invalid. */
 consm_status model_check_forest(const struct consm_model *m);
