@@ -1,6 +1,7 @@
 /* Interrupts training between two epochs and resumes: the same bits as without interruption, for
  * every resumable model; checkpoints of other runs are refused. */
 #include "check.h"
+#include "narrow.h"
 #include "reseal.h"
 
 #include "app/checkpoint.h"
@@ -38,6 +39,7 @@ static void run_open(struct run *r, const char *model)
     o->config.rounds = 2;
     o->config.round_patience = 0;
     o->config.gnn_steps = 4;
+    narrow(&o->config);
     o->seed = 5;
 }
 
@@ -513,6 +515,7 @@ static void choices_can_be_named(void **state)
     r.request.options.config.gnn_steps = 10;
     r.request.options.config.drop_share = 0; /* or other candidates would be tried once more */
     r.request.options.config.student = STUDENT_NO; /* learns from all candidates */
+    r.request.options.config.companions = COMPANIONS_NO;
     r.request.checkpoint = NULL;
     OK(model_train(&chosen, NULL, &r.request));
     assert_true(chosen->config.backbone != BACKBONE_AUTO);
