@@ -39,7 +39,7 @@ static void run_open(struct run *r, const char *model)
     o->config.rounds = 2;
     o->config.round_patience = 0;
     o->config.gnn_steps = 4;
-    narrow(&o->config);
+    narrow(o);
     o->seed = 5;
 }
 

@@ -356,7 +356,7 @@ static void who_ignores_edges_is_not_tried(void **state)
     struct trials trials = {0};
     scene_open(&scene, false_edges, 15);
     struct train_options options = clean_options("auto", NAN);
-    options.config.warmup = 30;
+    options.config.warmup = 12;
     options.config.gnn_steps = 10;
     options.progress = hear_trial;
     options.progress_ctx = &trials;

@@ -32,7 +32,7 @@ static void scene_open(struct scene *s, const char *name, const char *model, int
     OK(model_find(&o->model, model));
     model_defaults(o->model, &o->config);
     if (strcmp(model, "consm") == 0)
-        narrow(&o->config);
+        narrow(o);
     o->seed = 7;
 }
 
@@ -286,7 +286,7 @@ static double test_auc(struct scene *s, const char *model, struct consm_model **
     struct train_options *o = &s->request.options;
     OK(model_find(&o->model, model));
     model_defaults(o->model, &o->config);
-    narrow(&o->config);
+    narrow(o);
     o->config.epochs = strcmp(model, "consm") == 0 ? 1000 : 60;
     o->config.warmup = 60;
     o->config.rounds = 1;
