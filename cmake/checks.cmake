@@ -137,8 +137,8 @@ if(CONSM_TESTS)
         set_tests_properties(${name} PROPERTIES TIMEOUT ${hang_seconds} SKIP_RETURN_CODE 77)
     endforeach()
     # The longest begin first, so that none of them ends alone on one processor.
-    foreach(name train_threads ops train api_malloc checkpoint consm backend_training same_run ops_card check_python
-            check_study check_mpi)
+    foreach(name train_threads ops api_malloc backend_training clean_arm study_golden ensemble growing ops_card check_python
+            check_faults check_docs check_tutorial check_cli_train check_cli_answers check_one_file check_study check_mpi)
         if(TEST ${name})
             set_tests_properties(${name} PROPERTIES COST 1000)
         endif()

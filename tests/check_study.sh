@@ -7,7 +7,8 @@ consm=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "check_study: $1"; exit 1; }
-short=(--epochs 6 --warmup 6 --rounds 2 --gnn-steps 4 --match-steps 2 --hidden 8)
+short=(--epochs 6 --warmup 6 --rounds 2 --gnn-steps 4 --match-steps 2 --hidden 8 --match-width 16 --match-hidden 8
+    --candidates few)
 study=("$consm" study datasets accuracy edges planted robust coverage zeta depth pruning convergence transport
     --quick --seeds 2 --split random --per-class 5 --datasets csbm:nodes=84,homophily=0.8,features=8,karate
     --models mlp,gcn,gat,consm --ensemble 2 --profiles "${short[@]}" -o "$folder/out")

@@ -4,6 +4,7 @@
 #define TESTS_COMPANIONS_H
 
 #include "check.h"
+#include "narrow.h"
 
 #include "app/objects.h"
 #include "train/session.h"
@@ -12,10 +13,11 @@
 
 static inline struct consm_options *companion_options(int threads)
 {
-    static const char *const few[][2] = {
-        {"warmup", "12"},     {"rounds", "1"},       {"gnn_steps", "4"}, {"match_steps", "10"},
-        {"add_share", "0"},   {"guesses", "no"},     {"entropy", "0"},   {"attract", "zeta"},
-        {"with_trees", "no"}, {"metric", "accuracy"}};
+    static const char *const few[][2] = {{"warmup", "12"},       {"rounds", "1"},
+                                         {"gnn_steps", "4"},     {"add_share", "0"},
+                                         {"guesses", "no"},      {"entropy", "0"},
+                                         {"attract", "zeta"},    {"with_trees", "no"},
+                                         {"metric", "accuracy"}, NARROW};
     struct consm_options *o;
     OK(consm_options_new(&o, "consm"));
     o->threads = threads;

@@ -2,6 +2,7 @@
  * no memory and are kept between the rungs of the race, candidates train on several tracks, maps
  * and pooling are programs. The sanitizers see these paths here; they cannot see a card. */
 #include "far_backend.h"
+#include "narrow.h"
 #include "training.h"
 
 #include <math.h>
@@ -43,10 +44,10 @@ static void train(const struct scene *s, const char *cap, const char *refresh)
     OK(model_find(&model, "consm"));
     struct train_options o = {.model = model, .seed = 11};
     model_defaults(model, &o.config);
-    OK(config_set(&o.config, "hidden", "16")); /* the reference takes long for more */
-    OK(config_set(&o.config, "match_width", "16"));
-    OK(config_set(&o.config, "match_hidden", "8"));
-    OK(config_set(&o.config, "match_steps", "10"));
+    narrow(&o);            /* the reference takes long for more */
+    o.config.warmup = 130; /* all rungs of the race */
+    o.config.rounds = 3;
+    o.config.gnn_steps = 20;
     OK(config_set(&o.config, "two_hop_cap", cap));
     OK(config_set(&o.config, "match_refresh", refresh));
     train_with(&out, &s->problem, &o, &far->base);

@@ -1,6 +1,7 @@
 /* Interrupts training between two epochs and resumes: the same bits as without interruption, for
  * every resumable model; checkpoints of other runs are refused. */
 #include "check.h"
+#include "narrow.h"
 #include "reseal.h"
 
 #include "app/checkpoint.h"
@@ -38,6 +39,7 @@ static void run_open(struct run *r, const char *model)
     o->config.rounds = 2;
     o->config.round_patience = 0;
     o->config.gnn_steps = 4;
+    narrow(o);
     o->seed = 5;
 }
 

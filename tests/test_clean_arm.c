@@ -1,5 +1,6 @@
 /* Training without distrusted edges: taken if validation is better, without any effect if not, and
  * repeated to the bit by a loaded model. */
+#include "narrow.h"
 #include "training.h"
 
 #include "train/consm/candidates.h"
@@ -356,13 +357,19 @@ static void who_ignores_edges_is_not_tried(void **state)
     struct scene scene;
     struct outcome out;
     struct trials trials = {0};
-    scene_open(&scene, false_edges, 15);
+    bool among = false;
+    scene_open(&scene,
+               "csbm:nodes=200,classes=4,degree=6,features=40,signal=1,homophily=0.2,seed=4", 15);
     struct train_options options = clean_options("auto", NAN);
+    narrow(&options);
     options.config.warmup = 30;
     options.config.gnn_steps = 10;
     options.progress = hear_trial;
     options.progress_ctx = &trials;
     train_on(&out, &scene.problem, &options, 1);
+    for (int i = 0; i < CONSM_SPARES; i++)
+        among |= strcmp(out.result.candidate[i].model, "mlp") == 0;
+    assert_true(among); /* it would have been tried */
     assert_true(trials.all > 0);
     assert_int_equal(trials.without_edges, 0);
     outcome_free(&out);

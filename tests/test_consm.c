@@ -1,5 +1,6 @@
 /* ConSM as a whole: its matching module learns which edges mislead, reports if it does not, and the
  * parts of its loss and trust weights are right. */
+#include "narrow.h"
 #include "training.h"
 
 #include "match/matcher_inside.h"
@@ -408,6 +409,7 @@ static void guesses_read_no_hidden_label(void **state)
     options.config.attract = ATTRACT_ZETA;
     options.config.guesses = GUESSES_YES;
     options.config.grow = 40;
+    narrow(&options);
     options.config.entropy = 0;
     train_consm(&result, &heeded, &scene, &options);
     options.config.guesses = GUESSES_NO;

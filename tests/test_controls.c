@@ -186,7 +186,7 @@ static void printed_p_are_holms(void **state)
     (void)state;
     json_t *json;
     struct study_options o =
-        small_study(&json, 6, "csbm:nodes=150,features=8,homophily=0.3,signal=0.4");
+        small_study(&json, 6, "csbm:nodes=90,features=8,homophily=0.3,signal=0.4");
     struct study_view v = {.options = &o};
     OK(runs_open(&v.runs, path, RUNS_APPEND));
     plan_and_run(&v);

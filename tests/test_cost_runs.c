@@ -60,6 +60,7 @@ static void memory_is_that_of_the_run(void **state)
     json_t *large, *small;
     double before = clock_peak_rss_mb();
     struct study_run run = cost_of("mlp", "csbm:nodes=400000,degree=1,features=64");
+    run.config.hidden = 4;
     OK(execute(&large, &run, &one));
     assert_true(clock_peak_rss_mb() < before + 30);
     assert_true(task_value(large, "peak_mb") > before + 90);

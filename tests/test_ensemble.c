@@ -1,6 +1,7 @@
 /* Ensembles: the greedy selection against one that computes everything anew, the rule that rejects
  * what validation does not prefer, and saved ensembles, valid and broken. THREADED */
 #include "check.h"
+#include "narrow.h"
 
 #include "app/objects.h"
 #include "backends/open.h"
@@ -354,9 +355,9 @@ static void scene_open(struct scene *s, const char *model, int64_t ensemble)
     o->config.warmup = 6;
     o->config.rounds = 2;
     o->config.gnn_steps = 4;
+    narrow(o);
     o->config.match_steps = 6;
     o->config.match_refresh = 3;
-    o->config.match_width = 16;
     o->config.hidden = 8;
     o->seed = 5;
 }

@@ -2,6 +2,7 @@
  * saw its label, that it chooses among ConSM's last candidates if few nodes validate; and the
  * metric for two uneven classes. */
 #include "check.h"
+#include "narrow.h"
 
 #include "app/objects.h"
 #include "backends/open.h"
@@ -30,6 +31,8 @@ static void scene_open(struct scene *s, const char *name, const char *model, int
     struct train_options *o = &s->request.options;
     OK(model_find(&o->model, model));
     model_defaults(o->model, &o->config);
+    if (strcmp(model, "consm") == 0)
+        narrow(o);
     o->seed = 7;
 }
 
@@ -113,7 +116,7 @@ static void few_positives_are_divided(void **state)
     (void)state;
     struct scene s;
     struct consm_model *m;
-    scene_open(&s, "csbm:nodes=900,classes=3,features=6,homophily=0.7", "consm", 170, 80);
+    scene_open(&s, "csbm:nodes=720,classes=3,features=6,homophily=0.7", "consm", 150, 80);
     struct dataset *d = s.data->data;
     struct problem p = prepare_problem(s.request.prepared, s.roles.role);
     int64_t left = 9;
@@ -130,6 +133,7 @@ static void few_positives_are_divided(void **state)
     o->config.warmup = 4;
     o->config.rounds = 1;
     o->config.gnn_steps = 1;
+    o->config.match_steps = 2;
     o->config.drop_share = 0;
     o->config.candidates = CANDIDATES_FEW;
     o->config.metric = METRIC_AVERAGE_PRECISION;
@@ -244,9 +248,9 @@ static void folds_choose_among_finalists(void **state)
     (void)state;
     struct scene s;
     struct consm_model *m;
-    scene_open(&s, "csbm:nodes=200,classes=3,features=6,homophily=0.5", "consm", 6, 15);
+    scene_open(&s, "csbm:nodes=120,classes=3,features=6,homophily=0.5", "consm", 6, 15);
     struct config *c = &s.request.options.config;
-    c->warmup = 30;
+    c->warmup = 12;
     c->rounds = 1;
     c->gnn_steps = 4;
     c->drop_share = 0;
@@ -282,6 +286,7 @@ static double test_auc(struct scene *s, const char *model, struct consm_model **
     struct train_options *o = &s->request.options;
     OK(model_find(&o->model, model));
     model_defaults(o->model, &o->config);
+    narrow(o);
     o->config.epochs = strcmp(model, "consm") == 0 ? 1000 : 60;
     o->config.warmup = 60;
     o->config.rounds = 1;

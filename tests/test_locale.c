@@ -1,6 +1,7 @@
 /* The whole public interface in a program with a decimal comma: options, files, models. The locale
  * is compiled for the test, because hardly any machine has one. */
 #include "check.h"
+#include "narrow.h"
 
 #include <locale.h>
 #include <unistd.h>
@@ -67,7 +68,7 @@ static void files_have_points(void **state)
 static void models_travel(void **state)
 {
     (void)state;
-    static const char *const method[] = {"gcn", "consm", "gam"};
+    static const char *const method[] = {"gcn", "consm", "gam"}, *const small[][2] = {NARROW};
     struct consm_dataset *d;
     OK(consm_dataset_open(&d, "csbm:nodes=60,homophily=0.75", NULL));
     for (int i = 0; i < 3; i++) {
@@ -80,6 +81,8 @@ static void models_travel(void **state)
         OK(consm_options_set(o, "warmup", "5"));
         OK(consm_options_set(o, "per_class", "4"));
         OK(consm_options_set(o, "coverage", "0.75"));
+        for (size_t k = 0; k < sizeof small / sizeof *small; k++)
+            OK(consm_options_set(o, small[k][0], small[k][1]));
         OK(consm_options_checkpoint(o, at("checkpoint"), 3, false));
         OK(consm_train(&m, d, o));
         OK(consm_options_checkpoint(o, at("checkpoint"), 3, true));

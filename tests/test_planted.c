@@ -216,6 +216,8 @@ static json_t *run_planted(const char *model)
     run.config.rounds = 2;
     run.config.round_patience = 0;
     run.config.match_steps = 30;
+    run.config.match_width = 16;
+    run.config.match_hidden = 8;
     OK(config_set(&run.config, "backbone", "gcn"));
     struct task_input in = {.run = &run, .prepared = &clean, .threads = 1};
     OK(task_run(&result, &in));
@@ -262,6 +264,7 @@ static void rules_keep_what_zeta_says(void **state)
         run.config.warmup = 20;
         run.config.gnn_steps = 5;
         run.config.match_steps = 5;
+        run.again.epochs = 20;
         OK(config_set(&run.config, "backbone", "gcn"));
         OK(config_set(&run.config, "zeta", zeta[i]));
         struct task_input in = {.run = &run, .prepared = &clean, .threads = 1};

@@ -1,6 +1,7 @@
 /* ConSM's candidate backbones: the table, the user's settings, what a graph allows, how long each
  * is trained and which are dropped. */
 #include "check.h"
+#include "narrow.h"
 #include "train/consm/candidates.h"
 #include "train/consm/race.h"
 #include "train/portfolio_work.h"
@@ -206,6 +207,7 @@ static void the_rungs_are_climbed(void **state)
     struct train_result result;
     struct train_options options = short_run(150, 1);
     scene_small(&scene);
+    narrow(&options);
     options.config.student = STUDENT_NO;       /* it may take the place of a better winner */
     options.config.companions = COMPANIONS_NO; /* their mean may validate a little worse */
     options.config.prune_by = PRUNE_BY_NONE;

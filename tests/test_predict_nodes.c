@@ -2,6 +2,7 @@
  * backbones of ConSM, dropped or weighted edges, ensembles, prediction sets, weighted graphs and
  * sparse features; node by node, all at once, and from several threads. THREADED */
 #include "check.h"
+#include "narrow.h"
 
 #include "app/predictor.h"
 #include "backends/plugin.h"
@@ -59,12 +60,15 @@ static struct consm_dataset *open_own(void)
 static struct consm_model *train(const char *model, const struct consm_dataset *d,
                                  const char *settings)
 {
+    static const char *const small[][2] = {NARROW};
     struct consm_options *o;
     struct consm_model *m;
     char text[256], *rest = text;
     OK(consm_options_new(&o, model));
     OK(consm_options_set(o, "epochs", "4"));
     OK(consm_options_set(o, "threads", "1"));
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        OK(consm_options_set(o, small[i][0], small[i][1]));
     snprintf(text, sizeof text, "%s", settings);
     for (char *one = strtok_r(text, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(one, '=');

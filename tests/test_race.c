@@ -3,6 +3,7 @@
 #include "app/checkpoint.h"
 #include "app/objects.h"
 #include "backends/open.h"
+#include "narrow.h"
 #include "train/consm/race.h"
 #include "training.h"
 #include <stdatomic.h>
@@ -19,6 +20,7 @@ static struct train_options short_run(void)
     options.config.drop_share = 0;
     options.config.rounds = 1;
     options.config.gnn_steps = 5;
+    narrow(&options);
     options.config.match_steps = 2;
     return options;
 }

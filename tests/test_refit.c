@@ -1,6 +1,7 @@
 /* The refit on all labels: for every model, with the chosen settings and length; metrics stay those
  * of the first run; an interruption loses nothing. */
 #include "check.h"
+#include "narrow.h"
 
 #include "app/objects.h"
 #include "app/refit.h"
@@ -36,6 +37,8 @@ static void run_open(struct run *r, const char *model, bool tests)
     o->config.gnn_steps = 10;
     o->config.backbone = BACKBONE_GCN;
     o->config.drop_share = 0;
+    if (strcmp(model, "consm") == 0)
+        narrow(o);
     o->seed = 5;
 }
 

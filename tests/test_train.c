@@ -1,5 +1,6 @@
 /* Results of training: selection by validation only, what a run reads, and how it ends early.
  * test_train_threads.c tests what threads must not change. */
+#include "narrow.h"
 #include "stats/columns.h"
 #include "training.h"
 
@@ -140,6 +141,7 @@ static void the_test_set_is_not_read_before_the_end(void **state)
     for (const struct model_def *const *m = model_list(); *m; m++) {
         struct train_options options = options_for(*m, EPOCHS);
         struct outcome right, wrong;
+        options.config.match_steps = 10;
         train_on(&right, &scene.problem, &options, 1);
         for (int64_t i = 0; i < scene.data->nodes; i++)
             if (scene.role[i] == SPLIT_TEST)
@@ -218,6 +220,7 @@ static void weights_count_where_it_is_said(void **state)
         struct train_options options = options_for(*m, 3);
         struct outcome a, b;
         options.config.backbone = BACKBONE_GCN; /* GAT and GIN use none */
+        narrow(&options);
         train_on(&a, &plain.problem, &options, 1);
         train_on(&b, &problem, &options, 1);
         bool differ = memcmp(a.logit, b.logit, (size_t)a.logits * sizeof(float)) != 0;
@@ -245,6 +248,7 @@ static void consm_trains_every_backbone(void **state)
         struct train_options options = options_for(consm, 200);
         options.config.backbone = i;
         options.config.lr = 0.02;
+        narrow(&options);
         if (i == BACKBONE_AUTO)
             continue;
         train_on(&outcome, &scene.problem, &options, 1);

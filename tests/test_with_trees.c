@@ -73,10 +73,11 @@ static struct consm_dataset *table(bool test_nodes)
 
 static struct consm_options *options(const char *model, int threads)
 {
-    static const char *const few[][2] = {
-        {"warmup", "8"},     {"rounds", "1"},       {"gnn_steps", "4"}, {"match_steps", "10"},
-        {"drop_share", "0"}, {"add_share", "0"},    {"guesses", "no"},  {"entropy", "0"},
-        {"attract", "zeta"}, {"metric", "accuracy"}};
+    static const char *const few[][2] = {{"warmup", "8"},        {"rounds", "1"},
+                                         {"gnn_steps", "4"},     {"drop_share", "0"},
+                                         {"add_share", "0"},     {"guesses", "no"},
+                                         {"entropy", "0"},       {"attract", "zeta"},
+                                         {"metric", "accuracy"}, NARROW};
     struct consm_options *o;
     OK(consm_options_new(&o, model));
     o->threads = threads;
