@@ -573,6 +573,67 @@ static void large_sets_are_sampled(void **state)
     world_free(&w);
 }
 
+/* Prunes, scores, and compares how often sets were pooled, and whether the bits are the expected
+ * ones. */
+static void score_again(struct matcher *m, double zeta, int64_t poolings, const float *expected,
+                        bool same)
+{
+    const int64_t count = m->data.edges->count;
+    float *score = mem_alloc((size_t)count, sizeof *score);
+    OK(matcher_prune(m, zeta, NULL));
+    OK(matcher_score(m, score));
+    assert_int_equal(m->poolings, poolings);
+    assert_true((memcmp(score, expected, (size_t)count * sizeof *score) == 0) == same);
+    mem_free(score);
+}
+
+static void sets_are_pooled_again_if_anything_changed(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"cpu", "reference"};
+    struct world w;
+    struct config c;
+    world_make(&w, 60, 3, 200, 6);
+    config_of(&c);
+    float *first = mem_alloc((size_t)w.edges->count, sizeof *first);
+    for (int b = 0; b < 2; b++) {
+        struct backend *backend;
+        struct matcher *m;
+        struct match_data data = data_of(&w);
+        float *value;
+        OK(backend_open(&backend, name[b], 2));
+        struct backend_kind kind = *backend->kind;
+        kind.separate = b == 1 ? 1 << 24 : kind.separate; /* as on a card */
+        backend->kind = &kind;
+        OK(matcher_new(&m, &data, &c, 9, backend));
+        OK(matcher_prune(m, 0.5, NULL));
+        OK(matcher_score(m, first));
+        assert_int_equal(m->poolings, 1);
+        score_again(m, 0.5, 1, first, true);
+        score_again(m, 0.9, 2, first, false); /* other edges */
+        score_again(m, 0.5, 3, first, true);
+        int other = 0; /* the references are computed anew */
+        while (!matcher_params(m)->item[other].trained)
+            other++;
+        const int64_t at = matcher_params(m)->item[other].offset;
+        OK(params_write(&value, matcher_params(m), PLACE_VALUE));
+        const float before = value[at];
+        value[at] += 1;
+        score_again(m, 0.5, 4, first, false);
+        OK(params_write(&value, matcher_params(m), PLACE_VALUE));
+        value[at] = before;
+        score_again(m, 0.5, 5, first, true);
+        OK(matcher_pool(m, w.train, 2)); /* not all sets */
+        score_again(m, 0.5, 7, first, true);
+        OK(matcher_train(m, 1, NULL));
+        score_again(m, 0.5, 8, first, false);
+        matcher_free(m);
+        backend_close(backend);
+    }
+    mem_free(first);
+    world_free(&w);
+}
+
 /* One labelled node per class, zero features, ζ 0 and 1, a class that is nearest to no node. */
 static void odd_inputs_behave(void **state)
 {
@@ -658,6 +719,7 @@ int main(void)
         cmocka_unit_test(matching_equals_reference),
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(large_sets_are_sampled),
+        cmocka_unit_test(sets_are_pooled_again_if_anything_changed),
         cmocka_unit_test(odd_inputs_behave),
         cmocka_unit_test(propagation_equals_equation),
         cmocka_unit_test(programs_score_like_the_host),
