@@ -107,7 +107,7 @@ static void ties_do_not_add_edges(void **state)
     for (int share = 0; share <= 10; share++) {
         double zeta = share / 10.0;
         int confident = (int)floor(zeta * EDGES);
-        OK(consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config));
+        OK(consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config, NULL));
         for (int e = 0; e < EDGES; e++)
             assert_int_equal(slope[e] < 0, e < confident);
     }

@@ -103,9 +103,12 @@ static bool naive_member(const bool *a, int64_t n, int64_t i, int64_t j)
 static void pruning_equals_counting(void **state)
 {
     (void)state;
+    struct team *three;
+    OK(team_new(&three, 3));
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct world w;
         struct rng r;
+        struct team *team = seed % 2 ? three : NULL;
         world_make(&w, 30, 3, 60, seed);
         rng_init(&r, seed, 1);
         int64_t count = w.edges->count;
@@ -115,7 +118,7 @@ static void pruning_equals_counting(void **state)
         for (int64_t e = 0; e < count; e++)
             score[e] = (float)rng_below(&r, 7); /* many ties */
         for (int64_t k = 0; k <= count; k += 1 + count / 9) {
-            prune_top(keep, w.graph, score, w.edges, k, next);
+            prune_top(keep, w.graph, score, w.edges, k, next, team);
             for (int64_t e = 0; e < count; e++) {
                 int64_t before = 0;
                 for (int64_t o = 0; o < count; o++)
@@ -130,6 +133,7 @@ static void pruning_equals_counting(void **state)
         mem_free(keep);
         world_free(&w);
     }
+    team_free(three);
 }
 
 /* Scores, subgraphs, assignment and pooling of every node equal a naive O(n²) version. */
@@ -688,7 +692,7 @@ static void propagation_equals_equation(void **state)
         coefficient[e] = (float)rng_uniform(&r);
     for (int mean = 0; mean < 2; mean++) {
         c.lambda_per = mean ? LAMBDA_PER_MEAN : LAMBDA_PER_SUM;
-        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c));
+        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c, NULL));
         int64_t k = (int64_t)floor(0.4 * (double)count);
         double naive = 0, ours = (double)constant;
         for (int64_t e = 0; e < count; e++) {

@@ -93,7 +93,7 @@ static void same_views(struct csr *graph)
 }
 
 /* A graph without some of its edges equals one that was made from the others. */
-static void fewer_edges(bool weighted)
+static void fewer_edges(bool weighted, struct team *team)
 {
     struct rng r;
     struct csr *graph, *less, *anew;
@@ -120,7 +120,7 @@ static void fewer_edges(bool weighted)
         weight[left++] = edges_weight(edges, graph, k);
     }
     assert_true(left > 0 && left < edges->count);
-    OK(edges_changed(&less, graph, edges, dropped, 0, NULL, NULL, 1));
+    OK(edges_changed(&less, graph, edges, dropped, 0, NULL, NULL, 1, team));
     OK(csr_from_edges(&anew, NODES, NODES, left, from, to, weighted ? weight : NULL, CSR_UNDIRECTED,
                       NULL));
     same_matrix(less, anew);
@@ -136,8 +136,19 @@ static void fewer_edges(bool weighted)
 static void known_symmetry_is_the_found_one(void **state)
 {
     (void)state;
-    fewer_edges(false);
-    fewer_edges(true);
+    struct team *three;
+    OK(team_new(&three, 3));
+    fewer_edges(false, NULL);
+    fewer_edges(true, NULL);
+    fewer_edges(false, three);
+    fewer_edges(true, three);
+    team_free(three);
+}
+
+static bool is_third(const void *ctx, int64_t k)
+{
+    (void)ctx;
+    return k % 3 == 0;
 }
 
 /* The walk finds what a search finds, past loops and an entry without its reverse. */
@@ -146,6 +157,8 @@ static void walks_find_both_entries(void **state)
     (void)state;
     enum { MOST = 40 };
     struct rng r;
+    struct team *three;
+    OK(team_new(&three, 3));
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct csr *graph;
         struct edges *edges;
@@ -163,15 +176,25 @@ static void walks_find_both_entries(void **state)
         }
         OK(csr_from_dense(&graph, dense, NODES, NODES));
         OK(edges_new(&edges, graph));
+        uint8_t *mark = mem_alloc((size_t)graph->nnz, 1);
+        edges_mark(mark, graph, edges, is_third, NULL, next, seed % 2 ? three : NULL);
+        for (int64_t k = 0, marked = 0; k < graph->nnz; k++) {
+            marked += mark[k];
+            assert_true(k + 1 < graph->nnz || marked == 2 * ((edges->count + 2) / 3));
+        }
         edge_walk_begin(&walk, graph, next);
         for (int64_t e = 0; e < edges->count; e++) {
             edge_walk_step(&walk);
             assert_int_equal(walk.there, csr_find(graph, edges->left[e], edges->right[e]));
             assert_int_equal(walk.back, csr_find(graph, edges->right[e], edges->left[e]));
+            assert_int_equal(mark[walk.there], e % 3 == 0);
+            assert_int_equal(mark[walk.back], e % 3 == 0);
         }
+        mem_free(mark);
         edges_free(edges);
         csr_free(graph);
     }
+    team_free(three);
 }
 
 /* A graph in which everybody is a neighbour of everybody. */
