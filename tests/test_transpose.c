@@ -197,6 +197,62 @@ static void walks_find_both_entries(void **state)
     team_free(three);
 }
 
+/* More rows and columns than one block of them, on no team and on three threads. */
+static void blocks_and_threads_change_nothing(void **state)
+{
+    (void)state;
+    enum { MANY = 150000, PAIRS = 200000 };
+    struct rng r;
+    struct team *three;
+    struct csr *a, *graph;
+    struct edges *edges;
+    int32_t *from = mem_alloc(PAIRS, sizeof *from), *to = mem_alloc(PAIRS, sizeof *to);
+    float *weight = mem_alloc(PAIRS, sizeof *weight);
+    OK(team_new(&three, 3));
+    rng_init(&r, 4, 4);
+    for (int k = 0; k < PAIRS; k++) {
+        from[k] = (int32_t)rng_below(&r, MANY);
+        to[k] = (int32_t)rng_below(&r, MANY);
+        weight[k] = (float)k;
+    }
+    for (int threads = 0; threads < 2; threads++) {
+        OK(csr_from_edges(&a, MANY, MANY, PAIRS, from, to, weight, CSR_DIRECTED, NULL));
+        OK(csr_transpose_entries_on(a, threads ? three : NULL));
+        assert_int_equal(a->t->nnz, a->nnz);
+        for (int64_t c = 0; c < MANY; c++)
+            for (int64_t k = a->t->start[c]; k < a->t->start[c + 1]; k++) {
+                const int64_t entry = a->t_entry[k], row = a->t->col[k];
+                assert_true(a->col[entry] == c && a->val[entry] == a->t->val[k]);
+                assert_true(a->start[row] <= entry && entry < a->start[row + 1]);
+                assert_true(k == a->t->start[c] || a->t->col[k - 1] < row);
+            }
+        csr_free(a);
+        OK(csr_from_edges(&graph, MANY, MANY, PAIRS, from, to, NULL,
+                          CSR_UNDIRECTED | CSR_DROP_LOOPS, NULL));
+        OK(edges_new(&edges, graph));
+        uint8_t *mark = mem_alloc((size_t)graph->nnz, 1);
+        int64_t *next = mem_alloc(MANY, sizeof *next);
+        edges_mark(mark, graph, edges, is_third, NULL, next, threads ? three : NULL);
+        for (int64_t e = 0; e < edges->count; e++) {
+            assert_int_equal(mark[csr_find(graph, edges->left[e], edges->right[e])], e % 3 == 0);
+            assert_int_equal(mark[csr_find(graph, edges->right[e], edges->left[e])], e % 3 == 0);
+        }
+        OK(csr_transpose_entries_on(graph, threads ? three : NULL));
+        assert_ptr_equal(graph->t, graph);
+        for (int64_t row = 0; row < MANY; row++)
+            for (int64_t k = graph->start[row]; k < graph->start[row + 1]; k++)
+                assert_int_equal(graph->t_entry[k], csr_find(graph, graph->col[k], (int32_t)row));
+        mem_free(mark);
+        mem_free(next);
+        edges_free(edges);
+        csr_free(graph);
+    }
+    team_free(three);
+    mem_free(from);
+    mem_free(to);
+    mem_free(weight);
+}
+
 /* A graph in which everybody is a neighbour of everybody. */
 static struct csr *complete(int64_t nodes)
 {
@@ -254,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_symmetric_matrix_is_its_own),
         cmocka_unit_test(known_symmetry_is_the_found_one),
         cmocka_unit_test(walks_find_both_entries),
+        cmocka_unit_test(blocks_and_threads_change_nothing),
         cmocka_unit_test(large_matrices_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

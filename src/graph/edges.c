@@ -125,8 +125,28 @@ static int64_t share_of_rows(const struct csr *g, int64_t share, int64_t shares)
     return low;
 }
 
-/* Marks the entries of its rows: those after the diagonal are edges of the list in order; the
- * others are found as in edge_walk_step(), from the edges whose right end is one of the rows. */
+/* Rows whose entries stay in a core's cache while they are marked. */
+enum { BLOCK = 1 << 16 };
+
+/* Marks the entries before the diagonal: found as in edge_walk_step(), from the edges whose right
+ * end is one of the rows. */
+static void mark_backs(const struct marking *q, int64_t low, int64_t high)
+{
+    const struct edges *e = q->e;
+    const int32_t *col = q->graph->col;
+    for (int64_t k = 0; k < e->count && e->left[k] < high; k++) {
+        const int32_t right = e->right[k];
+        if (right < low || right >= high)
+            continue;
+        int64_t at = q->next[right];
+        while (col[at] < e->left[k])
+            at++;
+        q->entry[at] = q->takes(q->ctx, k);
+        q->next[right] = at + 1;
+    }
+}
+
+/* Marks the entries of its rows; those after the diagonal are edges of the list in order. */
 static void marking_worker(void *arg, struct worker who)
 {
     const struct marking *q = arg;
@@ -140,16 +160,8 @@ static void marking_worker(void *arg, struct worker who)
         for (int64_t at = g->start[r]; at < g->start[r + 1]; at++)
             q->entry[at] = g->col[at] > r && q->takes(q->ctx, k++);
     }
-    for (k = 0; k < e->count && e->left[k] < high; k++) {
-        const int32_t right = e->right[k];
-        if (right < low || right >= high)
-            continue;
-        int64_t at = q->next[right];
-        while (g->col[at] < e->left[k])
-            at++;
-        q->entry[at] = q->takes(q->ctx, k);
-        q->next[right] = at + 1;
-    }
+    for (int64_t r = low; r < high; r += BLOCK)
+        mark_backs(q, r, high < r + BLOCK ? high : r + BLOCK);
 }
 
 static void share_out(struct team *team, team_fn fn, void *arg)

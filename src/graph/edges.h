@@ -3,7 +3,6 @@
 #ifndef GRAPH_EDGES_H
 #define GRAPH_EDGES_H
 
-#include "base/threads.h"
 #include "graph/csr.h"
 
 struct edges {

@@ -194,12 +194,12 @@ static const struct csr *transposed(struct program *p, const struct csr *s, cons
 
 const struct csr *program_transpose(struct program *p, const struct csr *s)
 {
-    return transposed(p, s, csr_transpose((struct csr *)s));
+    return transposed(p, s, csr_transpose_on((struct csr *)s, p->backend->host));
 }
 
 const struct csr *program_transpose_entries(struct program *p, const struct csr *s)
 {
-    return transposed(p, s, csr_transpose_entries((struct csr *)s));
+    return transposed(p, s, csr_transpose_entries_on((struct csr *)s, p->backend->host));
 }
 
 /* ---- leaves -------------------------------------------------------------- */
