@@ -3,6 +3,7 @@
 #include "narrow.h"
 #include "training.h"
 
+#include "base/rng.h"
 #include "match/matcher_inside.h"
 #include "train/consm/consm.h"
 #include "train/supervised.h"
@@ -108,7 +109,7 @@ static void ties_do_not_add_edges(void **state)
     for (int share = 0; share <= 10; share++) {
         double zeta = share / 10.0;
         int confident = (int)floor(zeta * EDGES);
-        OK(consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config));
+        OK(consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config, NULL));
         for (int e = 0; e < EDGES; e++)
             assert_int_equal(slope[e] < 0, e < confident);
     }
@@ -126,18 +127,67 @@ static void guesses_keep_the_classes_shares(void **state)
     double share[CLASSES] = {0.75, 0.25};
     struct guess found[NODES];
     int64_t left[CLASSES];
-    struct guess_room room = {found, left};
+    float bar[CLASSES];
+    struct guess_room room = {found, left, bar};
+    struct team *team;
+    OK(team_new(&team, 2));
     for (int i = 0; i < NODES; i++) /* even nodes: class 0; the later the surer; node 0 undecided */
         logits[i * CLASSES + i % 2] = (float)i;
     taken[6] = 1;
     int64_t count;
-    OK(guess_surest(&count, &room, logits, NODES, CLASSES, taken, share, 4, 0.6, NULL));
+    OK(guess_surest(&count, &room, logits, NODES, CLASSES, taken, share, 4, 0.6, NULL, team));
     assert_int_equal(count, 3);
     assert_int_equal(found[0].node, 7);
     assert_int_equal(found[1].node, 4);
     assert_int_equal(found[2].node, 2);
     for (int64_t i = 0; i < count; i++)
         assert_int_equal(found[i].label, found[i].node % 2);
+    team_free(team);
+}
+
+/* Of many guesses, many of them equally sure, the same ones as sorting all of them gives. */
+static void few_of_many_guesses_are_the_surest(void **state)
+{
+    (void)state;
+    enum { NODES = 5000, CLASSES = 3, MOST = 50 };
+    static float logits[NODES * CLASSES];
+    static uint8_t taken[NODES], chosen[NODES];
+    static struct guess found[NODES];
+    const double share[CLASSES] = {0.5, 0.41, 0.01};
+    int64_t left[CLASSES], count, of[CLASSES] = {0};
+    float bar[CLASSES];
+    struct guess_room room = {found, left, bar};
+    struct team *team;
+    struct rng r;
+    OK(team_new(&team, 3));
+    rng_init(&r, 3, 3);
+    for (int i = 0; i < NODES * CLASSES; i++)
+        logits[i] = (float)rng_below(&r, 9);
+    for (int i = 0; i < NODES; i++)
+        taken[i] = rng_below(&r, 5) == 0;
+    OK(guess_surest(&count, &room, logits, NODES, CLASSES, taken, share, MOST, 0.4, NULL, team));
+    for (int64_t g = 0; g < count; g++) {
+        const struct guess *a = &found[g], *b = &found[g + 1 < count ? g + 1 : g];
+        assert_false(taken[a->node]);
+        assert_true(a->chance > b->chance || (a->chance == b->chance && a->node <= b->node));
+        chosen[a->node] = 1;
+        of[a->label]++;
+    }
+    for (int k = 0; k < CLASSES; k++)
+        assert_int_equal(of[k], (int64_t)(share[k] * MOST));
+    for (int64_t i = 0; i < NODES; i++) { /* nobody left out is ahead of one that was chosen */
+        int best = 0;
+        double sum = 0;
+        for (int k = 1; k < CLASSES; k++)
+            best = logits[i * CLASSES + k] > logits[i * CLASSES + best] ? k : best;
+        for (int k = 0; k < CLASSES; k++)
+            sum += exp((double)(logits[i * CLASSES + k] - logits[i * CLASSES + best]));
+        const float chance = (float)(1 / sum);
+        for (int64_t g = 0; !chosen[i] && !taken[i] && g < count; g++)
+            assert_true(found[g].label != best || found[g].chance > chance ||
+                        (found[g].chance == chance && found[g].node < i));
+    }
+    team_free(team);
 }
 
 /* The loss of labels and guesses is one mean over all of them, for every sample that a model
@@ -476,6 +526,7 @@ int main(void)
         cmocka_unit_test(few_labels_are_not_held_out),
         cmocka_unit_test(ties_do_not_add_edges),
         cmocka_unit_test(guesses_keep_the_classes_shares),
+        cmocka_unit_test(few_of_many_guesses_are_the_surest),
         cmocka_unit_test(guesses_are_labels_among_labels),
         cmocka_unit_test(the_entropy_is_of_unlabelled_nodes),
         cmocka_unit_test(a_choice_has_its_price),

@@ -8,6 +8,7 @@
 #include "app/limits.h"
 #include "app/matched.h"
 #include "app/rare.h"
+#include "backends/open.h"
 #include "base/clock.h"
 #include "graph/structural.h"
 #include "match/pooling.h"
@@ -382,7 +383,7 @@ static void an_added_pair_has_the_mean_weight(void **state)
     OK(csr_from_edges(&graph, 3, 3, 2, from, to, weight, CSR_UNDIRECTED, NULL));
     OK(edges_new(&edges, graph));
     struct problem whole = {.graph = graph, .nodes = 3};
-    OK(consm_kept_new(&kept, &whole, edges, dropped, &added));
+    OK(consm_kept_new(&kept, &whole, edges, dropped, &added, NULL));
     const struct csr *k = kept->graph;
     assert_int_equal(k->nnz, 4);
     assert_int_equal(k->start[1], 1);
@@ -404,6 +405,7 @@ static void dropped_edges_by_hand(void **state)
     uint8_t dropped[5];
     struct consm own = {.edges = &edges, .clean = {.share = 0.4}};
     struct session s = {.own = &own};
+    OK(backend_open(&s.backend, NULL, 2));
     consm_mark_dropped(dropped, trust, &s);
     assert_int_equal(dropped[4], 1);
     assert_int_equal(dropped[1] + dropped[3], 1);
@@ -417,6 +419,7 @@ static void dropped_edges_by_hand(void **state)
     consm_mark_dropped(dropped, trust, &s);
     assert_int_equal(dropped[0] + dropped[1] + dropped[2] + dropped[3], 0);
     assert_int_equal(dropped[4], 1);
+    backend_close(s.backend);
 }
 
 /* Two sets, {1, 3} and {2}, with two classes; the last two places of the list are not used: they

@@ -192,9 +192,11 @@ static void choices_are_of_the_highest(void **state)
     static const float given[] = {0,    -0.0f, 1,    -1,    1e-40f, -1e-40f,   3e38f, 2,       2,
                                   1.5f, -7e5,  7e5f, 0.25f, 1,      -INFINITY, NAN,   INFINITY};
     enum { COUNT = sizeof given / sizeof *given };
+    struct team *three;
+    OK(team_new(&three, 3));
     for (int64_t k = -1; k <= COUNT + 1; k++) {
         struct rank_choice choice;
-        rank_choose(&choice, given, COUNT, k);
+        rank_choose(&choice, given, COUNT, k, k % 2 ? three : NULL);
         for (int i = 0; i < COUNT; i++) {
             const uint64_t own = rank_item(given[i], false);
             int64_t before = 0;
@@ -204,9 +206,42 @@ static void choices_are_of_the_highest(void **state)
             }
             if (before == k - 1)
                 assert_int_equal(choice.bar, own);
-            assert_int_equal(rank_takes(&choice, given[i]), before < k);
+            assert_int_equal(rank_takes(&choice, given[i], i), before < k);
         }
     }
+    team_free(three);
+}
+
+/* Among many ties, in more pieces than one and by threads. */
+static void ties_go_to_the_earlier(void **state)
+{
+    (void)state;
+    enum { COUNT = 3001 };
+    static float score[COUNT];
+    struct team *three;
+    OK(team_new(&three, 3));
+    for (int i = 0; i < COUNT; i++)
+        score[i] = (float)(i * 7 % 5);
+    for (int64_t k = 1; k <= COUNT; k += 13) {
+        struct rank_choice choice, alone;
+        int64_t taken = 0, last = -1, least = 5;
+        rank_choose(&choice, score, COUNT, k, three);
+        rank_choose(&alone, score, COUNT, k, NULL);
+        assert_int_equal(choice.bar, alone.bar);
+        assert_int_equal(choice.until, alone.until);
+        for (int i = 0; i < COUNT; i++)
+            if (rank_takes(&choice, score[i], i)) {
+                taken++;
+                least = (int64_t)score[i] < least ? (int64_t)score[i] : least;
+            }
+        assert_int_equal(taken, k);
+        for (int i = 0; i < COUNT; i++)
+            if ((int64_t)score[i] == least && rank_takes(&choice, score[i], i))
+                last = i;
+        for (int i = 0; i < COUNT; i++)
+            assert_true((int64_t)score[i] < least || i > last || rank_takes(&choice, score[i], i));
+    }
+    team_free(three);
 }
 
 /* Thresholds by hand: scores 9 8 7 6 5, positives at 9, 7 and 5. */
@@ -468,6 +503,7 @@ int main(void)
         cmocka_unit_test(classes_that_validation_lacks),
         cmocka_unit_test(ranking_sorts_any_float),
         cmocka_unit_test(choices_are_of_the_highest),
+        cmocka_unit_test(ties_go_to_the_earlier),
         cmocka_unit_test(thresholds_are_chosen),
         cmocka_unit_test(auto_looks_at_class_sizes),
         cmocka_unit_test(two_classes_have_one_area),

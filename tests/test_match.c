@@ -103,9 +103,12 @@ static bool naive_member(const bool *a, int64_t n, int64_t i, int64_t j)
 static void pruning_equals_counting(void **state)
 {
     (void)state;
+    struct team *three;
+    OK(team_new(&three, 3));
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct world w;
         struct rng r;
+        struct team *team = seed % 2 ? three : NULL;
         world_make(&w, 30, 3, 60, seed);
         rng_init(&r, seed, 1);
         int64_t count = w.edges->count;
@@ -115,7 +118,7 @@ static void pruning_equals_counting(void **state)
         for (int64_t e = 0; e < count; e++)
             score[e] = (float)rng_below(&r, 7); /* many ties */
         for (int64_t k = 0; k <= count; k += 1 + count / 9) {
-            prune_top(keep, w.graph, score, w.edges, k, next);
+            prune_top(keep, w.graph, score, w.edges, k, next, team);
             for (int64_t e = 0; e < count; e++) {
                 int64_t before = 0;
                 for (int64_t o = 0; o < count; o++)
@@ -130,6 +133,7 @@ static void pruning_equals_counting(void **state)
         mem_free(keep);
         world_free(&w);
     }
+    team_free(three);
 }
 
 /* Scores, subgraphs, assignment and pooling of every node equal a naive O(n²) version. */
@@ -573,6 +577,67 @@ static void large_sets_are_sampled(void **state)
     world_free(&w);
 }
 
+/* Prunes, scores, and compares how often sets were pooled, and whether the bits are the expected
+ * ones. */
+static void score_again(struct matcher *m, double zeta, int64_t poolings, const float *expected,
+                        bool same)
+{
+    const int64_t count = m->data.edges->count;
+    float *score = mem_alloc((size_t)count, sizeof *score);
+    OK(matcher_prune(m, zeta, NULL));
+    OK(matcher_score(m, score));
+    assert_int_equal(m->poolings, poolings);
+    assert_true((memcmp(score, expected, (size_t)count * sizeof *score) == 0) == same);
+    mem_free(score);
+}
+
+static void sets_are_pooled_again_if_anything_changed(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"cpu", "reference"};
+    struct world w;
+    struct config c;
+    world_make(&w, 60, 3, 200, 6);
+    config_of(&c);
+    float *first = mem_alloc((size_t)w.edges->count, sizeof *first);
+    for (int b = 0; b < 2; b++) {
+        struct backend *backend;
+        struct matcher *m;
+        struct match_data data = data_of(&w);
+        float *value;
+        OK(backend_open(&backend, name[b], 2));
+        struct backend_kind kind = *backend->kind;
+        kind.separate = b == 1 ? 1 << 24 : kind.separate; /* as on a card */
+        backend->kind = &kind;
+        OK(matcher_new(&m, &data, &c, 9, backend));
+        OK(matcher_prune(m, 0.5, NULL));
+        OK(matcher_score(m, first));
+        assert_int_equal(m->poolings, 1);
+        score_again(m, 0.5, 1, first, true);
+        score_again(m, 0.9, 2, first, false); /* other edges */
+        score_again(m, 0.5, 3, first, true);
+        int other = 0; /* the references are computed anew */
+        while (!matcher_params(m)->item[other].trained)
+            other++;
+        const int64_t at = matcher_params(m)->item[other].offset;
+        OK(params_write(&value, matcher_params(m), PLACE_VALUE));
+        const float before = value[at];
+        value[at] += 1;
+        score_again(m, 0.5, 4, first, false);
+        OK(params_write(&value, matcher_params(m), PLACE_VALUE));
+        value[at] = before;
+        score_again(m, 0.5, 5, first, true);
+        OK(matcher_pool(m, w.train, 2)); /* not all sets */
+        score_again(m, 0.5, 7, first, true);
+        OK(matcher_train(m, 1, NULL));
+        score_again(m, 0.5, 8, first, false);
+        matcher_free(m);
+        backend_close(backend);
+    }
+    mem_free(first);
+    world_free(&w);
+}
+
 /* One labelled node per class, zero features, ζ 0 and 1, a class that is nearest to no node. */
 static void odd_inputs_behave(void **state)
 {
@@ -627,7 +692,7 @@ static void propagation_equals_equation(void **state)
         coefficient[e] = (float)rng_uniform(&r);
     for (int mean = 0; mean < 2; mean++) {
         c.lambda_per = mean ? LAMBDA_PER_MEAN : LAMBDA_PER_SUM;
-        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c));
+        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c, NULL));
         int64_t k = (int64_t)floor(0.4 * (double)count);
         double naive = 0, ours = (double)constant;
         for (int64_t e = 0; e < count; e++) {
@@ -658,6 +723,7 @@ int main(void)
         cmocka_unit_test(matching_equals_reference),
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(large_sets_are_sampled),
+        cmocka_unit_test(sets_are_pooled_again_if_anything_changed),
         cmocka_unit_test(odd_inputs_behave),
         cmocka_unit_test(propagation_equals_equation),
         cmocka_unit_test(programs_score_like_the_host),

@@ -157,7 +157,7 @@ static void learn_both(struct scene *s, const struct config *config, const float
     struct index *labelled, *one_end, *other_end;
     struct params *params;
     struct program *p;
-    OK(consm_propagation(slope, &fixed, w, s->edges, s->split_role, 1, ZETA, config));
+    OK(consm_propagation(slope, &fixed, w, s->edges, s->split_role, 1, ZETA, config, NULL));
     top_edges(top, w, ZETA);
     OK(index_new(&labelled, l, n));
     OK(index_set(labelled, s->labelled));

@@ -200,6 +200,77 @@ static void optimisers_train_alike(void **state)
     on_every_backend(optimisers);
 }
 
+/* ---- two-hop sets ---- */
+
+enum { SET_NODES = 7000, SET_EDGES = 5 * SET_NODES, SET_HUB = 250 };
+
+/* Random edges, and a node with many: sets of some hundred members in all orders, which collide in
+ * the card's tables, and sets that are too large for these. */
+static void sets_graph(struct csr **out)
+{
+    static int32_t from[SET_EDGES + SET_HUB], to[SET_EDGES + SET_HUB];
+    struct rng r;
+    rng_init(&r, 9, 0);
+    for (int k = 0; k < SET_EDGES + SET_HUB; k++) {
+        from[k] = k < SET_EDGES ? (int32_t)rng_below(&r, SET_NODES) : 7;
+        to[k] = (int32_t)rng_below(&r, SET_NODES);
+    }
+    OK(csr_from_edges(out, SET_NODES, SET_NODES, SET_EDGES + SET_HUB, from, to, NULL,
+                      CSR_UNDIRECTED | CSR_DROP_LOOPS, NULL));
+}
+
+/* The sums of all sets' members by their nearest references. */
+static void pool_sets(float *out, struct csr *graph, int64_t cap, struct backend *backend)
+{
+    static float x[SET_NODES * 2], kept[2 * (SET_EDGES + SET_HUB)], wanted[SET_NODES];
+    struct params *params;
+    struct program *p;
+    struct rng r;
+    rng_init(&r, 10, 0);
+    for (int k = 0; k < SET_NODES * 2; k++)
+        x[k] = (float)rng_normal(&r);
+    for (int64_t k = 0; k < graph->nnz; k++)
+        kept[k] = k % 10 < 9 ? 1 : 0;
+    for (int k = 0; k < SET_NODES; k++)
+        wanted[k] = k % 20 == 7 ? 1 : 0;
+    OK(params_new(&params));
+    OK(program_new(&p, params, false));
+    node h = input(p, x, SET_NODES, 2), cost = distances(p, h, input(p, x, 3, 2));
+    const struct transport t = {cost, sum(p, cost), 1e-8, 0, TAKE_SUM};
+    node all = pool_hops(p, graph, &t, h, input(p, kept, graph->nnz, 1),
+                         input(p, wanted, SET_NODES, 1), cap, 7);
+    program_keep(p, all);
+    OK(program_compile(p, backend));
+    OK(program_run(p, &(struct step){1, 1}));
+    memcpy(out, value_of(p, all), SET_NODES * 6 * sizeof *out);
+    program_free(p);
+    params_free(params);
+}
+
+static void sets(struct backend *backend, struct backend *reference)
+{
+    static float mine[SET_NODES * 6], expected[SET_NODES * 6];
+    struct csr *graph;
+    if (!backend->kind->supports(backend, OP_POOL_HOPS))
+        return;
+    sets_graph(&graph);
+    for (int64_t cap = 0; cap <= 60; cap += 60) {
+        pool_sets(mine, graph, cap, backend);
+        pool_sets(expected, graph, cap, reference);
+        for (int k = 0; k < SET_NODES * 6; k++)
+            if (!(fabsf(mine[k] - expected[k]) <= 1e-5f * (1 + fabsf(expected[k]))))
+                fail_msg("cap %d, node %d: %g instead of %g", (int)cap, k / 6, (double)mine[k],
+                         (double)expected[k]);
+    }
+    csr_free(graph);
+}
+
+static void sets_collide_and_overflow(void **state)
+{
+    (void)state;
+    on_every_backend(sets);
+}
+
 /* ---- threads ---- */
 
 /* The same bits on any number of threads. */
@@ -272,7 +343,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_has_a_case), cmocka_unit_test(every_width),
         cmocka_unit_test(one_node_and_a_thousand),    cmocka_unit_test(every_view_of_every_graph),
-        cmocka_unit_test(optimisers_train_alike),     cmocka_unit_test(threads_leave_no_trace),
+        cmocka_unit_test(optimisers_train_alike),     cmocka_unit_test(sets_collide_and_overflow),
+        cmocka_unit_test(threads_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,9 +183,9 @@ static void compare_choices(const struct csr *part, const struct csr *graph)
         OK(edges_top(chosen, mine, score, k));
         struct rank_choice choice;
         bool taken[7];
-        rank_choose(&choice, scores, 7, k);
+        rank_choose(&choice, scores, 7, k, NULL);
         for (int64_t e = 0; e < 7; e++)
-            taken[e] = rank_takes(&choice, scores[e]);
+            taken[e] = rank_takes(&choice, scores[e], e);
         for (int64_t i = 0; i < mine->count; i++)
             assert_int_equal(chosen[i], taken[place[i]]);
     }

@@ -93,7 +93,7 @@ static void same_views(struct csr *graph)
 }
 
 /* A graph without some of its edges equals one that was made from the others. */
-static void fewer_edges(bool weighted)
+static void fewer_edges(bool weighted, struct team *team)
 {
     struct rng r;
     struct csr *graph, *less, *anew;
@@ -120,7 +120,7 @@ static void fewer_edges(bool weighted)
         weight[left++] = edges_weight(edges, graph, k);
     }
     assert_true(left > 0 && left < edges->count);
-    OK(edges_changed(&less, graph, edges, dropped, 0, NULL, NULL, 1));
+    OK(edges_changed(&less, graph, edges, dropped, 0, NULL, NULL, 1, team));
     OK(csr_from_edges(&anew, NODES, NODES, left, from, to, weighted ? weight : NULL, CSR_UNDIRECTED,
                       NULL));
     same_matrix(less, anew);
@@ -136,8 +136,19 @@ static void fewer_edges(bool weighted)
 static void known_symmetry_is_the_found_one(void **state)
 {
     (void)state;
-    fewer_edges(false);
-    fewer_edges(true);
+    struct team *three;
+    OK(team_new(&three, 3));
+    fewer_edges(false, NULL);
+    fewer_edges(true, NULL);
+    fewer_edges(false, three);
+    fewer_edges(true, three);
+    team_free(three);
+}
+
+static bool is_third(const void *ctx, int64_t k)
+{
+    (void)ctx;
+    return k % 3 == 0;
 }
 
 /* The walk finds what a search finds, past loops and an entry without its reverse. */
@@ -146,6 +157,8 @@ static void walks_find_both_entries(void **state)
     (void)state;
     enum { MOST = 40 };
     struct rng r;
+    struct team *three;
+    OK(team_new(&three, 3));
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct csr *graph;
         struct edges *edges;
@@ -163,15 +176,81 @@ static void walks_find_both_entries(void **state)
         }
         OK(csr_from_dense(&graph, dense, NODES, NODES));
         OK(edges_new(&edges, graph));
+        uint8_t *mark = mem_alloc((size_t)graph->nnz, 1);
+        edges_mark(mark, graph, edges, is_third, NULL, next, seed % 2 ? three : NULL);
+        for (int64_t k = 0, marked = 0; k < graph->nnz; k++) {
+            marked += mark[k];
+            assert_true(k + 1 < graph->nnz || marked == 2 * ((edges->count + 2) / 3));
+        }
         edge_walk_begin(&walk, graph, next);
         for (int64_t e = 0; e < edges->count; e++) {
             edge_walk_step(&walk);
             assert_int_equal(walk.there, csr_find(graph, edges->left[e], edges->right[e]));
             assert_int_equal(walk.back, csr_find(graph, edges->right[e], edges->left[e]));
+            assert_int_equal(mark[walk.there], e % 3 == 0);
+            assert_int_equal(mark[walk.back], e % 3 == 0);
         }
+        mem_free(mark);
         edges_free(edges);
         csr_free(graph);
     }
+    team_free(three);
+}
+
+/* More rows and columns than one block of them, on no team and on three threads. */
+static void blocks_and_threads_change_nothing(void **state)
+{
+    (void)state;
+    enum { MANY = 150000, PAIRS = 200000 };
+    struct rng r;
+    struct team *three;
+    struct csr *a, *graph;
+    struct edges *edges;
+    int32_t *from = mem_alloc(PAIRS, sizeof *from), *to = mem_alloc(PAIRS, sizeof *to);
+    float *weight = mem_alloc(PAIRS, sizeof *weight);
+    OK(team_new(&three, 3));
+    rng_init(&r, 4, 4);
+    for (int k = 0; k < PAIRS; k++) {
+        from[k] = (int32_t)rng_below(&r, MANY);
+        to[k] = (int32_t)rng_below(&r, MANY);
+        weight[k] = (float)k;
+    }
+    for (int threads = 0; threads < 2; threads++) {
+        OK(csr_from_edges(&a, MANY, MANY, PAIRS, from, to, weight, CSR_DIRECTED, NULL));
+        OK(csr_transpose_entries_on(a, threads ? three : NULL));
+        assert_int_equal(a->t->nnz, a->nnz);
+        for (int64_t c = 0; c < MANY; c++)
+            for (int64_t k = a->t->start[c]; k < a->t->start[c + 1]; k++) {
+                const int64_t entry = a->t_entry[k], row = a->t->col[k];
+                assert_true(a->col[entry] == c && a->val[entry] == a->t->val[k]);
+                assert_true(a->start[row] <= entry && entry < a->start[row + 1]);
+                assert_true(k == a->t->start[c] || a->t->col[k - 1] < row);
+            }
+        csr_free(a);
+        OK(csr_from_edges(&graph, MANY, MANY, PAIRS, from, to, NULL,
+                          CSR_UNDIRECTED | CSR_DROP_LOOPS, NULL));
+        OK(edges_new(&edges, graph));
+        uint8_t *mark = mem_alloc((size_t)graph->nnz, 1);
+        int64_t *next = mem_alloc(MANY, sizeof *next);
+        edges_mark(mark, graph, edges, is_third, NULL, next, threads ? three : NULL);
+        for (int64_t e = 0; e < edges->count; e++) {
+            assert_int_equal(mark[csr_find(graph, edges->left[e], edges->right[e])], e % 3 == 0);
+            assert_int_equal(mark[csr_find(graph, edges->right[e], edges->left[e])], e % 3 == 0);
+        }
+        OK(csr_transpose_entries_on(graph, threads ? three : NULL));
+        assert_ptr_equal(graph->t, graph);
+        for (int64_t row = 0; row < MANY; row++)
+            for (int64_t k = graph->start[row]; k < graph->start[row + 1]; k++)
+                assert_int_equal(graph->t_entry[k], csr_find(graph, graph->col[k], (int32_t)row));
+        mem_free(mark);
+        mem_free(next);
+        edges_free(edges);
+        csr_free(graph);
+    }
+    team_free(three);
+    mem_free(from);
+    mem_free(to);
+    mem_free(weight);
 }
 
 /* A graph in which everybody is a neighbour of everybody. */
@@ -231,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_symmetric_matrix_is_its_own),
         cmocka_unit_test(known_symmetry_is_the_found_one),
         cmocka_unit_test(walks_find_both_entries),
+        cmocka_unit_test(blocks_and_threads_change_nothing),
         cmocka_unit_test(large_matrices_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ consm_status changes_apply(struct csr **out, const struct csr *graph, const stru
     for (int64_t i = 0; i < c->count; i++)
         if (c->added[i])
             changes_add(&more, c->left[i], c->right[i], true);
-    TRY(edges_changed(out, graph, own, dropped, more.count, more.left, more.right, 1));
+    TRY(edges_changed(out, graph, own, dropped, more.count, more.left, more.right, 1, NULL));
 done:
     changes_free(&more);
     mem_free(dropped);

@@ -23,9 +23,10 @@ __device__ inline void begin()
  * previous one are gone. */
 enum { SHARED_PERCENT = 28 };
 
+/* With another share, for a long kernel that needs more. */
 template <class... Parameters, class... Arguments>
-void launch(const struct cuda_context *cx, void (*kernel)(Parameters...), dim3 grid, unsigned block,
-            Arguments... arguments)
+void launch_sharing(const struct cuda_context *cx, int percent, void (*kernel)(Parameters...),
+                    dim3 grid, unsigned block, Arguments... arguments)
 {
     cudaLaunchAttribute early = {};
     cudaLaunchConfig_t config = {};
@@ -37,8 +38,15 @@ void launch(const struct cuda_context *cx, void (*kernel)(Parameters...), dim3 g
     config.attrs = &early;
     config.numAttrs = cx->early ? 1 : 0;
     cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                         SHARED_PERCENT);
+                         percent);
     cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(const struct cuda_context *cx, void (*kernel)(Parameters...), dim3 grid, unsigned block,
+            Arguments... arguments)
+{
+    launch_sharing(cx, SHARED_PERCENT, kernel, grid, block, arguments...);
 }
 
 static inline int64_t ceil_div(int64_t a, int64_t b)

@@ -1,25 +1,22 @@
 /* Two-hop sets of all nodes, mapped to references and pooled. A block processes one node completely
  * in its own memory, and no set is stored. Members are found in the order of src/match/walk.h, so a
  * sampled set has the same members. */
-#include "cuda/transport.cuh"
 
-#include <limits.h>
-
-struct hops {
-    float *out;
-    const float *x, *cost, *kept, *wanted;
-    const int64_t *start;
-    const int32_t *col;
-    int64_t nodes, width, heads, cap, largest;
-    uint64_t seed;
-    struct route route;
-    char *room; /* `each` bytes a block */
-    int64_t each;
-};
+/*
+ * Almost all sets of a large graph are small. The blocks of the first kernel take these: they find
+ * a node's mark in a table in shared memory, so the memory of a block does not grow with the graph,
+ * and there are as many blocks as the card can run. A block lists the nodes whose sets could be
+ * larger than that, and the second kernel takes them. Its blocks have a mark for every node of the
+ * graph, so there are few.
+ */
+#include "cuda/hops.cuh"
 
 /* ---- how many blocks, and what each needs -------------------------------- */
 
-enum { HOP_BLOCKS = 1024, HOP_BYTES = 32 << 20 };
+enum { HOP_BLOCKS = 1024, SMALL_BLOCKS = 4096, HOP_BYTES = 32 << 20 };
+/* Blocks of a multiprocessor, which mostly wait for memory, and the shared memory that they need.
+ */
+enum { SMALL_RESIDENT = 4, SMALL_SHARED_PERCENT = 58 };
 
 static int64_t largest_set(const struct instr *in)
 {
@@ -27,197 +24,92 @@ static int64_t largest_set(const struct instr *in)
     return cap > 0 && cap < in->rows ? cap : in->rows;
 }
 
-/* Of the plan and the potentials; then marks, members, counts, references. */
+static int64_t largest_small(const struct instr *in)
+{
+    const int64_t largest = largest_set(in), most = SMALL;
+    return largest < most ? largest : most;
+}
+
+/* The plan and the potentials of a set. */
+static int64_t plan_bytes(const struct instr *in, int64_t largest)
+{
+    const int64_t heads = in->attr.heads;
+    return (largest * (heads + 1) + set_fixed(heads)) * (int64_t)sizeof(double);
+}
+
+static int64_t small_bytes(const struct instr *in)
+{
+    return ceil_div(plan_bytes(in, largest_small(in)), 64) * 64;
+}
+
+/* After the plan: marks, members, counts. */
 static int64_t block_bytes(const struct instr *in)
 {
-    const int64_t largest = largest_set(in), heads = in->attr.heads;
-    const int64_t bytes = (largest * (heads + 1) + set_fixed(heads)) * (int64_t)sizeof(double) +
-                          (3 * (in->rows + 1) + largest) * (int64_t)sizeof(int32_t);
+    const int64_t bytes =
+        plan_bytes(in, largest_set(in)) + 3 * (in->rows + 1) * (int64_t)sizeof(int32_t);
     return ceil_div(bytes, 64) * 64;
 }
 
 /* As many as fit into a quarter of the result's size, or into 32 MB. */
-static int64_t hop_blocks(const struct instr *in)
+static int64_t blocks_of(const struct instr *in, int64_t bytes, int64_t most)
 {
-    const int64_t result = in->rows * in->cols, least = HOP_BYTES, most = HOP_BLOCKS;
+    const int64_t result = in->rows * in->cols, least = HOP_BYTES;
     const int64_t room = result > least ? result : least;
-    int64_t blocks = room / block_bytes(in);
+    int64_t blocks = room / bytes;
     blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
     return blocks < in->rows ? blocks : in->rows;
 }
 
+static int64_t hop_blocks(const struct instr *in)
+{
+    return blocks_of(in, block_bytes(in), HOP_BLOCKS);
+}
+
+static int64_t small_blocks(const struct instr *in)
+{
+    return blocks_of(in, small_bytes(in), SMALL_BLOCKS);
+}
+
+/* Of one block of the first kernel. */
+static int64_t lefts_of(const struct instr *in)
+{
+    return in->rows > 0 ? 1 + ceil_div(in->rows, small_blocks(in)) : 0;
+}
+
 int64_t scratch_hops(const struct instr *in)
 {
-    return in->op == OP_POOL_HOPS ? hop_blocks(in) * block_bytes(in) : -1;
-}
-
-/* ---- the walk ------------------------------------------------------------ */
-
-/* A block's walk. mark: INT_MAX for nodes not met, 0 for the start and its neighbours, else the
- * position in found of the first neighbour that leads there. */
-struct walk {
-    int *mark;       /* (nodes) */
-    int32_t *found;  /* (nodes + 1) */
-    int32_t *before; /* (nodes + 1) how many were found before each neighbour's */
-};
-
-/* For each entry of a row, WARP at a time: f(column or -1, lane's turn). Lanes stay together. */
-template <class F> __device__ static void each_kept(const struct hops &a, int64_t row, F f)
-{
-    const int64_t last = a.start[row + 1];
-    for (int64_t from = a.start[row]; from < last; from += WARP) {
-        const int64_t e = from + threadIdx.x % WARP;
-        f(e < last && a.kept[e] != 0 ? a.col[e] : -1);
-    }
-}
-
-/* Appends new columns in order. */
-__device__ static void put(int32_t *found, int64_t &count, int32_t v, bool fresh)
-{
-    const unsigned all = __ballot_sync(0xffffffffu, fresh);
-    if (fresh)
-        found[count + __popc(all & ((1u << (threadIdx.x % WARP)) - 1))] = v;
-    count += __popc(all);
-}
-
-/* The start and its neighbours, by one warp. */
-__device__ static int64_t walk_first(const struct hops &a, const struct walk &w, int64_t node)
-{
-    int64_t count = 1;
-    if (threadIdx.x == 0) {
-        w.found[0] = (int32_t)node;
-        w.mark[node] = 0;
-    }
-    __syncwarp();
-    each_kept(a, node, [&](int32_t v) {
-        const bool fresh = v >= 0 && w.mark[v] != 0;
-        put(w.found, count, v, fresh);
-        if (fresh)
-            w.mark[v] = 0;
-    });
-    return count;
-}
-
-/* Computes before[j] from how many nodes each neighbour leads to first, by one warp; returns the
- * number found in all. */
-__device__ static int64_t walk_offsets(const struct walk &w, int64_t direct)
-{
-    const int lane = threadIdx.x;
-    int64_t total = direct;
-    for (int64_t from = 1; from < direct; from += WARP) {
-        const int64_t j = from + lane;
-        const int mine = j < direct ? w.before[j] : 0;
-        int sum = mine;
-        for (int bit = 1; bit < WARP; bit <<= 1) {
-            const int other = __shfl_sync(0xffffffffu, sum, lane - bit);
-            sum += lane >= bit ? other : 0;
-        }
-        if (j < direct)
-            w.before[j] = (int32_t)(total + sum - mine);
-        total += __shfl_sync(0xffffffffu, sum, WARP - 1);
-    }
-    return total;
-}
-
-/* Fills found; returns the number to all threads. */
-__device__ static int64_t walk_all(const struct hops &a, const struct walk &w, int64_t node)
-{
-    __shared__ int64_t shared[2];
-    const int warp = threadIdx.x / WARP;
-    if (warp == 0) {
-        const int64_t count = walk_first(a, w, node);
-        if (threadIdx.x == 0)
-            shared[0] = count;
-    }
-    __syncthreads();
-    const int64_t direct = shared[0];
-    for (int64_t j = 1 + warp; j < direct; j += SET_WARPS)
-        each_kept(a, w.found[j], [&](int32_t v) {
-            if (v >= 0)
-                atomicMin(&w.mark[v], (int)j);
-        });
-    __syncthreads();
-    for (int64_t j = 1 + warp; j < direct; j += SET_WARPS) {
-        int count = 0;
-        each_kept(a, w.found[j], [&](int32_t v) {
-            count += __popc(__ballot_sync(0xffffffffu, v >= 0 && w.mark[v] == (int)j));
-        });
-        if (threadIdx.x % WARP == 0)
-            w.before[j] = count;
-    }
-    __syncthreads();
-    if (warp == 0) {
-        const int64_t total = walk_offsets(w, direct);
-        if (threadIdx.x == 0)
-            shared[1] = total;
-    }
-    __syncthreads();
-    for (int64_t j = 1 + warp; j < direct; j += SET_WARPS) {
-        int64_t at = w.before[j];
-        each_kept(a, w.found[j],
-                  [&](int32_t v) { put(w.found, at, v, v >= 0 && w.mark[v] == (int)j); });
-    }
-    __syncthreads();
-    const int64_t count = shared[1];
-    for (int64_t i = threadIdx.x; i < count; i += SET_THREADS)
-        w.mark[w.found[i]] = INT_MAX;
-    __syncthreads();
-    return count;
-}
-
-/* ---- samples ------------------------------------------------------------- */
-
-/* src/base/rng.c's generator, by one thread. */
-struct draws {
-    struct step key; /* seed and stream */
-    uint32_t next;   /* words drawn */
-    uint4 words;
-};
-
-__device__ static uint64_t draw_word(struct draws &d)
-{
-    if (d.next % 4 == 0)
-        d.words = philox(d.next / 4, 0, 0, &d.key);
-    return word_of(d.words, d.next++ % 4);
-}
-
-__device__ static uint64_t draw_below(struct draws &d, uint64_t bound)
-{
-    const uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
-    uint64_t draw;
-    do {
-        const uint64_t low = draw_word(d);
-        draw = draw_word(d) << 32 | low;
-    } while (draw >= limit);
-    return draw % bound;
-}
-
-/* A partial shuffle; the start stays. */
-__device__ static void sample(const struct hops &a, int32_t *found, int64_t count, int64_t node)
-{
-    struct draws d = {{a.seed, (uint64_t)node}, 0, {}};
-    for (int64_t i = 1; i < a.cap; i++) {
-        const int64_t j = i + (int64_t)draw_below(d, (uint64_t)(count - i));
-        const int32_t swap = found[i];
-        found[i] = found[j];
-        found[j] = swap;
-    }
+    if (in->op != OP_POOL_HOPS)
+        return -1;
+    return hop_blocks(in) * block_bytes(in) + small_blocks(in) * small_bytes(in) +
+           small_blocks(in) * lefts_of(in) * (int64_t)sizeof(int32_t);
 }
 
 /* ---- pooling ------------------------------------------------------------- */
 
-/* Each thread computes some columns of the node's row. */
+enum { AHEAD = 8 };
+
+/* Each thread computes some columns of the node's row. The next members are loaded before the first
+ * of them is added. */
 __device__ static void pool(const struct hops &a, const struct set &s, float *out)
 {
     for (int64_t q = threadIdx.x; q < a.heads * a.width; q += SET_THREADS) {
         const int64_t k = q / a.width, d = q - k * a.width;
-        float sum = 0, most = -INFINITY;
-        for (int64_t l = 0; l < s.size; l++) {
-            if (s.reference[l] != k && a.route.take != TAKE_PLAN)
-                continue;
-            const float x = a.x[s.point[l] * a.width + d];
-            sum += a.route.take == TAKE_PLAN ? set_taken(s, a.route, k, l) * x : x;
-            most = fmaxf(most, x);
+        float sum = 0, most = -INFINITY, x[AHEAD];
+        bool mine[AHEAD];
+        for (int64_t first = 0; first < s.size; first += AHEAD) {
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const int64_t l = first + i;
+                mine[i] = l < s.size && (s.reference[l] == k || a.route.take == TAKE_PLAN);
+                x[i] = mine[i] ? a.x[s.point[l] * a.width + d] : 0;
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++)
+                if (mine[i]) {
+                    const bool shares = a.route.take == TAKE_PLAN;
+                    sum += shares ? set_taken(s, a.route, k, first + i) * x[i] : x[i];
+                    most = fmaxf(most, x[i]);
+                }
         }
         if (a.route.take == TAKE_PLAN)
             sum *= (float)a.heads;
@@ -227,40 +119,75 @@ __device__ static void pool(const struct hops &a, const struct set &s, float *ou
     }
 }
 
+/* Where a set's plan is; its members and their references are the walk's. */
+__device__ static struct set set_in(const struct hops &a, const struct walk &w, char *room,
+                                    int64_t largest)
+{
+    struct set s = {};
+    s.c = a.heads;
+    s.cost = a.cost;
+    s.plan = (double *)room;
+    set_place(s, s.plan + largest * (a.heads + 1));
+    s.point = w.found;
+    s.reference = w.before;
+    return s;
+}
+
+template <bool TABLE>
+__device__ static void pool_node(const struct hops &a, const struct walk &w, struct set &s,
+                                 int64_t node)
+{
+    s.size = walk_all<TABLE>(a, w, node);
+    if (a.cap > 0 && s.size > a.cap) {
+        sample(a, w, s.size, node);
+        s.size = a.cap;
+    }
+    set_map(s, a.route);
+    pool(a, s, a.out + node * a.heads * a.width);
+    __syncthreads();
+}
+
+static __global__ void __launch_bounds__(SET_THREADS, SMALL_RESIDENT)
+    pool_small_kernel(struct hops a)
+{
+    __shared__ int mark[SLOTS];
+    __shared__ int32_t slot[SLOTS], found[SMALL], before[SMALL];
+    begin();
+    const struct walk w = {mark, slot, found, before};
+    const int64_t most = SMALL, largest = a.largest < most ? a.largest : most;
+    struct set s = set_in(a, w, a.small_room + blockIdx.x * a.small_each, largest);
+    int32_t *left = a.left + blockIdx.x * a.lefts, count = 0;
+    walk_forget<true>(a, w);
+    for (int64_t i = blockIdx.x; i < a.nodes; i += gridDim.x) {
+        if (a.wanted[i] == 0) {
+            for (int64_t q = threadIdx.x; q < a.heads * a.width; q += SET_THREADS)
+                a.out[i * a.heads * a.width + q] = 0;
+        } else if (walk_most(a, i) > SMALL) {
+            count++;
+            if (threadIdx.x == 0)
+                left[count] = (int32_t)i;
+        } else
+            pool_node<true>(a, w, s, i);
+    }
+    if (threadIdx.x == 0)
+        left[0] = count;
+}
+
+/* The nodes that the first kernel left. */
 static __global__ void __launch_bounds__(SET_THREADS) pool_hops_kernel(struct hops a)
 {
     begin();
-    struct set s = {};
     struct walk w = {};
-    s.c = a.heads;
-    s.cost = a.cost;
-    s.plan = (double *)(a.room + blockIdx.x * a.each);
-    set_place(s, s.plan + a.largest * (a.heads + 1));
-    w.mark = (int *)(s.plan + a.largest * (a.heads + 1) + set_fixed(a.heads));
-    w.found = w.mark + a.nodes;
+    char *room = a.room + blockIdx.x * a.each;
+    w.mark = (int *)((double *)room + a.largest * (a.heads + 1) + set_fixed(a.heads));
+    w.found = w.mark + a.nodes + 1;
     w.before = w.found + a.nodes + 1;
-    s.reference = w.before + a.nodes + 1;
-    s.point = w.found;
-    for (int64_t i = threadIdx.x; i < a.nodes; i += SET_THREADS)
-        w.mark[i] = INT_MAX;
-    __syncthreads();
-    for (int64_t i = blockIdx.x; i < a.nodes; i += gridDim.x) {
-        float *out = a.out + i * a.heads * a.width;
-        if (a.wanted[i] == 0) {
-            for (int64_t q = threadIdx.x; q < a.heads * a.width; q += SET_THREADS)
-                out[q] = 0;
-            continue;
-        }
-        s.size = walk_all(a, w, i);
-        if (a.cap > 0 && s.size > a.cap) {
-            if (threadIdx.x == 0)
-                sample(a, w.found, s.size, i);
-            s.size = a.cap;
-            __syncthreads();
-        }
-        set_map(s, a.route);
-        pool(a, s, out);
-        __syncthreads();
+    struct set s = set_in(a, w, room, a.largest);
+    walk_forget<false>(a, w);
+    for (int64_t b = blockIdx.x; b < a.small_blocks; b += gridDim.x) {
+        const int32_t *left = a.left + b * a.lefts;
+        for (int32_t k = 1; k <= left[0]; k++)
+            pool_node<false>(a, w, s, left[k]);
     }
 }
 
@@ -268,6 +195,8 @@ KERNEL(pool_hops)
 {
     const struct csr *s = in->attr.csr;
     struct hops a = {};
+    if (in->rows == 0)
+        return;
     a.out = in->out;
     a.x = in->src[0];
     a.cost = in->src[1];
@@ -284,6 +213,12 @@ KERNEL(pool_hops)
     a.route = route_of(in, in->src[2]);
     a.room = (char *)scratch_of(in);
     a.each = block_bytes(in);
-    if (in->rows > 0)
-        launch(cx, pool_hops_kernel, (unsigned)hop_blocks(in), SET_THREADS, a);
+    a.small_room = a.room + hop_blocks(in) * a.each;
+    a.small_each = small_bytes(in);
+    a.small_blocks = small_blocks(in);
+    a.left = (int32_t *)(a.small_room + a.small_blocks * a.small_each);
+    a.lefts = lefts_of(in);
+    launch_sharing(cx, SMALL_SHARED_PERCENT, pool_small_kernel, (unsigned)a.small_blocks,
+                   SET_THREADS, a);
+    launch(cx, pool_hops_kernel, (unsigned)hop_blocks(in), SET_THREADS, a);
 }

@@ -1,8 +1,7 @@
-/* Building, transposing and searching CSR matrices, by counting sorts: O(rows + entries). */
+/* Building and searching CSR matrices, by counting sorts: O(rows + entries). */
 #include "graph/csr.h"
 
 #include "graph/partition.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -239,124 +238,6 @@ consm_status csr_from_dense(struct csr **out, const float *dense, int64_t rows, 
     a = NULL;
 done:
     csr_free(a);
-    return st;
-}
-
-/* Whether the matrix is its own transpose: walks over the entries as the transpose would be filled,
- * without making it, because a large graph has no memory for a second one. */
-static consm_status is_symmetric(bool *out, const struct csr *a)
-{
-    consm_status st = CONSM_OK;
-    int64_t *slot = NULL;
-    *out = a->symmetric;
-    if (a->symmetric || a->rows != a->cols)
-        return CONSM_OK;
-    TRY(NEW(slot, a->rows));
-    memcpy(slot, a->start, (size_t)a->rows * sizeof *slot);
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            int64_t at = slot[a->col[k]]++;
-            if (at >= a->start[a->col[k] + 1] || a->col[at] != (int32_t)r ||
-                (a->val && a->val[at] != a->val[k]))
-                goto done;
-        }
-    *out = true;
-done:
-    mem_free(slot);
-    return st;
-}
-
-static consm_status make_transpose(struct csr *a)
-{
-    consm_status st = CONSM_OK;
-    struct csr *t = NULL;
-    int64_t *slot = NULL, *entry = NULL;
-    bool symmetric;
-    TRY(is_symmetric(&symmetric, a));
-    if (symmetric) {
-        a->t = a;
-        return CONSM_OK;
-    }
-    TRY(csr_new(&t, a->cols, a->rows, a->nnz, a->val != NULL));
-    TRY(NEW(entry, a->nnz));
-    TRY(NEW(slot, a->cols));
-    for (int64_t k = 0; k < a->nnz; k++)
-        t->start[a->col[k] + 1]++;
-    counts_to_offsets(t->start, t->rows);
-    memcpy(slot, t->start, (size_t)t->rows * sizeof *slot);
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            int64_t at = slot[a->col[k]]++;
-            t->col[at] = (int32_t)r;
-            entry[at] = k;
-            if (t->val)
-                t->val[at] = a->val[k];
-        }
-    a->t_entry = entry; /* only now, when it is complete: not every reader takes the lock */
-    entry = NULL;
-    a->t = t;
-    t = NULL;
-done:
-    mem_free(slot);
-    mem_free(entry);
-    csr_free(t);
-    return st;
-}
-
-/* Finds the entries of an existing transpose, in its order: columns, then rows. */
-static consm_status make_entries(struct csr *a)
-{
-    consm_status st = CONSM_OK;
-    int64_t *slot = NULL, *entry = NULL;
-    if (a->changes)
-        return status_fail(
-            CONSM_EPROGRAM,
-            "the entries of this sparse matrix change: it cannot have a value per entry");
-    if (a->partition)
-        return partition_entries(a);
-    TRY(NEW(entry, a->nnz));
-    TRY(NEW(slot, a->cols));
-    memcpy(slot, a->t->start, (size_t)a->cols * sizeof *slot);
-    for (int64_t k = 0; k < a->nnz; k++)
-        entry[slot[a->col[k]]++] = k;
-    a->t_entry = entry;
-    entry = NULL;
-done:
-    mem_free(slot);
-    mem_free(entry);
-    return st;
-}
-
-/* Parallel runs share matrices; only one thread at a time adds what a matrix lacks. Matrices share
- * a few locks, so that side by side programs transpose matrices of their own. */
-#define FOUR(lock) lock, lock, lock, lock
-static pthread_mutex_t transpose_locks[] = {
-    FOUR(PTHREAD_MUTEX_INITIALIZER), FOUR(PTHREAD_MUTEX_INITIALIZER),
-    FOUR(PTHREAD_MUTEX_INITIALIZER), FOUR(PTHREAD_MUTEX_INITIALIZER)};
-
-static pthread_mutex_t *lock_of(const struct csr *a)
-{
-    return &transpose_locks[a->serial % (sizeof transpose_locks / sizeof *transpose_locks)];
-}
-
-consm_status csr_transpose(struct csr *a)
-{
-    pthread_mutex_lock(lock_of(a));
-    consm_status st = a->t ? CONSM_OK : make_transpose(a);
-    pthread_mutex_unlock(lock_of(a));
-    return st;
-}
-
-consm_status csr_transpose_entries(struct csr *a)
-{
-    consm_status st = CONSM_OK;
-    pthread_mutex_lock(lock_of(a));
-    if (!a->t)
-        TRY(make_transpose(a));
-    if (!a->t_entry)
-        TRY(make_entries(a));
-done:
-    pthread_mutex_unlock(lock_of(a));
     return st;
 }
 

@@ -9,6 +9,7 @@
 #define GRAPH_CSR_H
 
 #include "base/alloc.h"
+#include "base/threads.h"
 
 /* The rows that this process holds, if processes divide the rows of a graph's matrices. */
 struct partition {
@@ -148,6 +149,10 @@ consm_status csr_transpose(struct csr *a);
 /* As csr_transpose(), and makes t_entry even if t is there without it. Values stored outside the
  * matrix need t_entry. A matrix that changes has none. */
 consm_status csr_transpose_entries(struct csr *a);
+
+/* Both on a team, which may be NULL; the result does not depend on it. */
+consm_status csr_transpose_on(struct csr *a, struct team *team);
+consm_status csr_transpose_entries_on(struct csr *a, struct team *team);
 
 /* Call it after rewriting entries of a matrix that programs read (one that `changes`). The caller
  * also rewrites the cached transpose. */

@@ -86,6 +86,100 @@ void edge_walk_step(struct edge_walk *w)
     w->back = (*next)++;
 }
 
+struct marking {
+    uint8_t *entry;
+    const struct csr *graph;
+    const struct edges *e;
+    bool (*takes)(const void *ctx, int64_t k);
+    const void *ctx;
+    int64_t *next;
+};
+
+/* The first number from low on, below high, of an ascending list that is at least x. */
+static int64_t first_from(const int32_t *list, int64_t low, int64_t high, int64_t x)
+{
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (list[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first row of a share of the entries. */
+static int64_t share_of_rows(const struct csr *g, int64_t share, int64_t shares)
+{
+    const int64_t entry = g->nnz / shares * share;
+    int64_t low = 0, high = g->rows;
+    if (share == shares)
+        return g->rows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (g->start[middle] < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Rows whose entries stay in a core's cache while they are marked. */
+enum { BLOCK = 1 << 16 };
+
+/* Marks the entries before the diagonal: found as in edge_walk_step(), from the edges whose right
+ * end is one of the rows. */
+static void mark_backs(const struct marking *q, int64_t low, int64_t high)
+{
+    const struct edges *e = q->e;
+    const int32_t *col = q->graph->col;
+    for (int64_t k = 0; k < e->count && e->left[k] < high; k++) {
+        const int32_t right = e->right[k];
+        if (right < low || right >= high)
+            continue;
+        int64_t at = q->next[right];
+        while (col[at] < e->left[k])
+            at++;
+        q->entry[at] = q->takes(q->ctx, k);
+        q->next[right] = at + 1;
+    }
+}
+
+/* Marks the entries of its rows; those after the diagonal are edges of the list in order. */
+static void marking_worker(void *arg, struct worker who)
+{
+    const struct marking *q = arg;
+    const struct csr *g = q->graph;
+    const struct edges *e = q->e;
+    const int64_t low = share_of_rows(g, who.id, who.size);
+    const int64_t high = share_of_rows(g, who.id + 1, who.size);
+    int64_t k = first_from(e->left, 0, e->count, low);
+    for (int64_t r = low; r < high; r++) {
+        q->next[r] = g->start[r];
+        for (int64_t at = g->start[r]; at < g->start[r + 1]; at++)
+            q->entry[at] = g->col[at] > r && q->takes(q->ctx, k++);
+    }
+    for (int64_t r = low; r < high; r += BLOCK)
+        mark_backs(q, r, high < r + BLOCK ? high : r + BLOCK);
+}
+
+static void share_out(struct team *team, team_fn fn, void *arg)
+{
+    if (team)
+        team_run(team, fn, arg);
+    else
+        fn(arg, (struct worker){0, 1, NULL});
+}
+
+void edges_mark(uint8_t *entry, const struct csr *graph, const struct edges *e,
+                bool (*takes)(const void *ctx, int64_t k), const void *ctx, int64_t *next,
+                struct team *team)
+{
+    struct marking q = {entry, graph, e, takes, ctx, next};
+    share_out(team, marking_worker, &q);
+}
+
 int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b)
 {
     int32_t first = a < b ? a : b, second = a < b ? b : a;
@@ -99,36 +193,69 @@ int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int3
     return low < count && left[low] == first && right[low] == second ? low : -1;
 }
 
+static bool is_left(const void *ctx, int64_t k)
+{
+    return !((const uint8_t *)ctx)[k];
+}
+
+static bool is_any(const void *ctx, int64_t k)
+{
+    (void)ctx, (void)k;
+    return true;
+}
+
+struct dropping {
+    struct csr *a;
+    const struct csr *graph;
+    const uint8_t *stays; /* (nnz of graph) */
+};
+
+static void counting_worker(void *arg, struct worker who)
+{
+    const struct dropping *q = arg;
+    const int64_t high = share_of_rows(q->graph, who.id + 1, who.size);
+    for (int64_t r = share_of_rows(q->graph, who.id, who.size); r < high; r++) {
+        int64_t count = 0;
+        for (int64_t k = q->graph->start[r]; k < q->graph->start[r + 1]; k++)
+            count += q->stays[k];
+        q->a->start[r + 1] = count;
+    }
+}
+
+static void dropping_worker(void *arg, struct worker who)
+{
+    const struct dropping *q = arg;
+    const int64_t low = share_of_rows(q->graph, who.id, who.size);
+    const int64_t high = share_of_rows(q->graph, who.id + 1, who.size);
+    int64_t at = q->a->start[low];
+    for (int64_t k = q->graph->start[low]; k < q->graph->start[high]; k++)
+        if (q->stays[k]) {
+            q->a->col[at] = q->graph->col[k];
+            if (q->a->val)
+                q->a->val[at] = q->graph->val[k];
+            at++;
+        }
+}
+
 /* The graph without some of its edges: its entries in their order, which are sorted. */
 static consm_status drop(struct csr **out, const struct csr *graph, const struct edges *e,
-                         const uint8_t *dropped)
+                         const uint8_t *dropped, struct team *team)
 {
     consm_status st = CONSM_OK;
     struct csr *a = NULL;
     uint8_t *stays = NULL;
-    int64_t *next = NULL, count = 0, at = 0;
-    struct edge_walk walk;
-    TRY(ZNEW(stays, graph->nnz + 1));
+    int64_t *next = NULL, count = 0;
+    TRY(NEW(stays, graph->nnz + 1));
     TRY(NEW(next, graph->rows));
-    edge_walk_begin(&walk, graph, next);
-    for (int64_t k = 0; k < e->count; k++) {
-        edge_walk_step(&walk);
-        if (!dropped || !dropped[k]) {
-            stays[walk.there] = stays[walk.back] = 1;
-            count++;
-        }
-    }
+    edges_mark(stays, graph, e, dropped ? is_left : is_any, dropped, next, team);
+    for (int64_t k = 0; k < e->count; k++)
+        count += !dropped || !dropped[k];
     TRY(csr_new(&a, graph->rows, graph->cols, 2 * count, graph->val != NULL));
-    for (int64_t r = 0; r < graph->rows; r++) {
-        for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++)
-            if (stays[k]) {
-                a->col[at] = graph->col[k];
-                if (a->val)
-                    a->val[at] = graph->val[k];
-                at++;
-            }
-        a->start[r + 1] = at;
-    }
+    struct dropping q = {a, graph, stays};
+    share_out(team, counting_worker, &q);
+    for (int64_t r = 0; r < a->rows; r++)
+        a->start[r + 1] += a->start[r];
+    share_out(team, dropping_worker, &q);
     a->symmetric = graph->symmetric;
     *out = a;
 done:
@@ -139,7 +266,7 @@ done:
 
 consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
                            const uint8_t *dropped, int64_t more, const int32_t *left,
-                           const int32_t *right, float weight)
+                           const int32_t *right, float weight, struct team *team)
 {
     consm_status st = CONSM_OK;
     int32_t *from = NULL, *to = NULL;
@@ -147,7 +274,7 @@ consm_status edges_changed(struct csr **out, const struct csr *graph, const stru
     int64_t count = 0, room = e->count + more + 1;
     *out = NULL;
     if (more == 0)
-        return drop(out, graph, e, dropped);
+        return drop(out, graph, e, dropped, team);
     TRY(NEW(from, room));
     TRY(NEW(to, room));
     if (graph->val)

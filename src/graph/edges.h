@@ -48,14 +48,21 @@ void edge_walk_begin(struct edge_walk *w, const struct csr *graph, int64_t *next
 /* To the next edge, as often as there are edges. */
 void edge_walk_step(struct edge_walk *w);
 
+/* Sets both entries of every edge to whether it is taken, and all other entries to 0; entry (nnz).
+ * takes: for edge k. next (rows) is scratch. The team, if not NULL, divides the rows. Not for a
+ * graph in parts. */
+void edges_mark(uint8_t *entry, const struct csr *graph, const struct edges *e,
+                bool (*takes)(const void *ctx, int64_t k), const void *ctx, int64_t *next,
+                struct team *team);
+
 /* The place of the pair {a, b} among count pairs left < right in row order; -1: it is not there. */
 int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b);
 
 /* The graph without the marked edges (count; NULL: none), plus `more` pairs of nodes with weight
- * `weight`, if the graph has weights. Not for a graph in parts. */
+ * `weight`, if the graph has weights. The team may be NULL. Not for a graph in parts. */
 consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
                            const uint8_t *dropped, int64_t more, const int32_t *left,
-                           const int32_t *right, float weight);
+                           const int32_t *right, float weight, struct team *team);
 
 /* Sets chosen (count) to 1 for the k edges with the largest score among all processes, and to 0 for
  * the others. Ties go to the earlier edge. All processes call it together. */

@@ -131,8 +131,10 @@ struct matcher {
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
     int32_t *batch_left, *batch_right;      /* the same on the host */
     int64_t score_batch;
-    float *pooled;  /* (n, c·f), or of a block of nodes */
-    bool projected; /* since the last pooling */
+    float *pooled;        /* (n, c·f), or of a block of nodes */
+    bool projected;       /* since the last pooling */
+    uint64_t pooled_from; /* what all nodes' sets were pooled from: see matcher_pool(); 0: none */
+    int64_t poolings;     /* so far */
     /* If nodes are pooled in blocks: the results of project (n, hidden), and a block's h. */
     float *block_left, *block_right, *block_ego;
 };

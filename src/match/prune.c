@@ -90,17 +90,21 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
     team_run(team, scoring_worker, &q);
 }
 
-void prune_top(uint8_t *keep, const struct csr *graph, const float *score,
-               const struct edges *edges, int64_t k, int64_t *next)
+struct best {
+    struct rank_choice choice;
+    const float *score;
+};
+
+static bool is_best(const void *ctx, int64_t e)
 {
-    struct rank_choice best;
-    struct edge_walk walk;
-    memset(keep, 0, (size_t)graph->nnz);
-    rank_choose(&best, score, edges->count, k);
-    edge_walk_begin(&walk, graph, next);
-    for (int64_t e = 0; e < edges->count; e++) {
-        edge_walk_step(&walk);
-        if (rank_takes(&best, score[e]))
-            keep[walk.there] = keep[walk.back] = 1;
-    }
+    const struct best *best = ctx;
+    return rank_takes(&best->choice, best->score[e], e);
+}
+
+void prune_top(uint8_t *keep, const struct csr *graph, const float *score,
+               const struct edges *edges, int64_t k, int64_t *next, struct team *team)
+{
+    struct best best = {.score = score};
+    rank_choose(&best.choice, score, edges->count, k, team);
+    edges_mark(keep, graph, edges, is_best, &best, next, team);
 }

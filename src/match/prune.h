@@ -22,8 +22,9 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
                        struct team *team);
 
 /* Keeps exactly the k edges with the largest score, ties to the earlier edge: sets keep (nnz of the
- * graph) to 1 for both entries of a kept edge, else 0. next (nodes) is scratch. O(count). */
+ * graph) to 1 for both entries of a kept edge, else 0. next (nodes) is scratch; the team may be
+ * NULL. O(count). */
 void prune_top(uint8_t *keep, const struct csr *graph, const float *score,
-               const struct edges *edges, int64_t k, int64_t *next);
+               const struct edges *edges, int64_t k, int64_t *next, struct team *team);
 
 #endif

@@ -81,7 +81,7 @@ consm_status whole_prune(struct matcher *m, int64_t kept, const float *score, co
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
-    prune_top(m->keep, d->graph, score, d->edges, kept, m->next);
+    prune_top(m->keep, d->graph, score, d->edges, kept, m->next, m->team);
     return CONSM_OK;
 }
 

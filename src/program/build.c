@@ -192,14 +192,20 @@ static const struct csr *transposed(struct program *p, const struct csr *s, cons
     return st < 0 ? NULL : s->t;
 }
 
+/* Unknown while a program is recorded. */
+static struct team *team_of(const struct program *p)
+{
+    return p->backend ? p->backend->host : NULL;
+}
+
 const struct csr *program_transpose(struct program *p, const struct csr *s)
 {
-    return transposed(p, s, csr_transpose((struct csr *)s));
+    return transposed(p, s, csr_transpose_on((struct csr *)s, team_of(p)));
 }
 
 const struct csr *program_transpose_entries(struct program *p, const struct csr *s)
 {
-    return transposed(p, s, csr_transpose_entries((struct csr *)s));
+    return transposed(p, s, csr_transpose_entries_on((struct csr *)s, team_of(p)));
 }
 
 /* ---- leaves -------------------------------------------------------------- */

@@ -2,18 +2,24 @@
 #include "stats/rank.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { PASSES = 3, RADIX = 11, BUCKETS = 1 << RADIX };
 
 /* Bits that grow as the score falls; the lowest bit says whether it is positive. The sign bit of a
- * positive float is 0 and its bits grow with it; those of a negative float fall. */
+ * positive float is 0 and its bits grow with it; those of a negative float fall. No arithmetic: the
+ * threads of a team would take a subnormal score for 0. */
 uint64_t rank_item(float score, bool positive)
 {
+    static const uint32_t minus_infinity = 0xff800000u, minus_zero = 0x80000000u;
     uint32_t bits;
-    score = isnan(score) ? -INFINITY : score + 0.0f; /* -0 is 0 */
     memcpy(&bits, &score, sizeof bits);
-    bits = bits >> 31 ? bits : ~(bits | 0x80000000u);
+    if ((bits | minus_zero) > minus_infinity) /* NaN */
+        bits = minus_infinity;
+    if (bits == minus_zero)
+        bits = 0;
+    bits = bits >> 31 ? bits : ~(bits | minus_zero);
     return (uint64_t)bits << 1 | positive;
 }
 
@@ -55,31 +61,94 @@ void rank_sort(uint64_t *item, uint64_t *spare, int64_t n)
            (size_t)n * sizeof *item); /* the number of passes is odd, so the result is in spare */
 }
 
-/* The bar is found digit by digit, from the highest. */
-void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t k)
+enum { PIECES = 256 };
+
+struct choosing {
+    const float *score;
+    int64_t n, k;                       /* k: still to be found below the bar's digits so far */
+    uint64_t bar;                       /* these digits */
+    atomic_int_fast64_t count[BUCKETS]; /* of the next digit */
+    int64_t tied[PIECES];               /* scores with the bar in pieces of the scores */
+};
+
+/* Counts the next digit among this thread's scores. The sums are of integers, so it does not matter
+ * who adds first. */
+static void count_digit(struct choosing *q, struct worker who, int pass)
 {
-    uint64_t bar = 0; /* its digits so far */
+    int64_t count[BUCKETS] = {0}, from, to;
+    const int below = 1 + pass * RADIX;
+    team_range(who, q->n, 64, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        const uint64_t item = rank_item(q->score[i], false);
+        count[digit(item, pass)] += item >> below >> RADIX == q->bar;
+    }
+    for (int b = 0; b < BUCKETS; b++)
+        if (count[b] > 0)
+            atomic_fetch_add_explicit(&q->count[b], count[b], memory_order_relaxed);
+}
+
+static void take_digit(struct choosing *q)
+{
+    int64_t b = 0;
+    for (; q->k > q->count[b]; b++)
+        q->k -= q->count[b];
+    q->bar = q->bar << RADIX | (uint64_t)b;
+    for (b = 0; b < BUCKETS; b++)
+        q->count[b] = 0;
+}
+
+static int64_t piece_end(const struct choosing *q, int64_t piece)
+{
+    return piece * (q->n / PIECES) + piece * (q->n % PIECES) / PIECES;
+}
+
+static void choosing_worker(void *arg, struct worker who)
+{
+    struct choosing *q = arg;
+    int64_t from, to;
+    for (int pass = PASSES - 1; pass >= 0; pass--) {
+        count_digit(q, who, pass);
+        team_barrier(who);
+        if (who.id == 0)
+            take_digit(q);
+        team_barrier(who);
+    }
+    team_range(who, PIECES, 1, &from, &to);
+    for (int64_t piece = from; piece < to; piece++)
+        for (int64_t i = piece_end(q, piece); i < piece_end(q, piece + 1); i++)
+            q->tied[piece] += rank_item(q->score[i], false) == q->bar << 1;
+}
+
+/* The place after the last score with the bar that is taken. */
+static int64_t last_tie(const struct choosing *q)
+{
+    int64_t piece = 0, left = q->k, at;
+    for (; left > q->tied[piece]; piece++)
+        left -= q->tied[piece];
+    for (at = piece_end(q, piece); left > 0; at++)
+        left -= rank_item(q->score[at], false) == q->bar << 1;
+    return at;
+}
+
+/* The bar is found digit by digit, from the highest. */
+void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t k,
+                 struct team *team)
+{
+    struct choosing q = {.score = score, .n = n, .k = k};
     *out = (struct rank_choice){k < 1 ? 0 : UINT64_MAX, 0};
     if (k < 1 || k > n)
         return;
-    for (int pass = PASSES - 1; pass >= 0; pass--) {
-        int64_t count[BUCKETS] = {0}, b = 0;
-        const int below = 1 + pass * RADIX;
-        for (int64_t i = 0; i < n; i++) {
-            const uint64_t item = rank_item(score[i], false);
-            count[digit(item, pass)] += item >> below >> RADIX == bar;
-        }
-        for (; k > count[b]; b++)
-            k -= count[b];
-        bar = bar << RADIX | (uint64_t)b;
-    }
-    *out = (struct rank_choice){bar << 1, k};
+    if (team)
+        team_run(team, choosing_worker, &q);
+    else
+        choosing_worker(&q, (struct worker){0, 1, NULL});
+    *out = (struct rank_choice){q.bar << 1, last_tie(&q)};
 }
 
-bool rank_takes(struct rank_choice *c, float score)
+bool rank_takes(const struct rank_choice *c, float score, int64_t place)
 {
     const uint64_t item = rank_item(score, false);
-    return item < c->bar || (item == c->bar && c->ties-- > 0);
+    return item < c->bar || (item == c->bar && place < c->until);
 }
 
 /* Bits that grow with the number. */

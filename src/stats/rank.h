@@ -5,6 +5,7 @@
 #define STATS_RANK_H
 
 #include "base/alloc.h"
+#include "base/threads.h"
 
 /* A NaN score ranks last. */
 uint64_t rank_item(float score, bool positive);
@@ -13,15 +14,16 @@ float rank_score(uint64_t item);
 /* Sorts; spare (n) is overwritten. O(n). */
 void rank_sort(uint64_t *item, uint64_t *spare, int64_t n);
 
-/* Chooses the k highest of n scores, ties to the earlier: afterwards rank_takes() answers for each
- * score in order. Counts digits instead of sorting: O(n), without memory. score: the k-th highest,
- * if 1 <= k <= n. */
+/* Chooses the k highest of n scores, ties to the earlier: afterwards rank_takes() answers for the
+ * score at a place. Counts digits instead of sorting: O(n), without memory. The team, if not NULL,
+ * divides the scores. */
 struct rank_choice {
-    uint64_t bar; /* the item of that score */
-    int64_t ties; /* scores equal to it that are still to be taken */
+    uint64_t bar;  /* the item of the k-th highest score, if 1 <= k <= n */
+    int64_t until; /* scores equal to it are taken before this place */
 };
-void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t k);
-bool rank_takes(struct rank_choice *c, float score);
+void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t k,
+                 struct team *team);
+bool rank_takes(const struct rank_choice *c, float score, int64_t place);
 
 /* Sorts numbers, none of them NaN, in ascending order; spare (n) is overwritten. O(n). */
 void rank_floats(float *x, float *spare, int64_t n);

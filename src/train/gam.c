@@ -51,6 +51,7 @@ static void gam_close(struct session *s)
     mem_free(own->share);
     mem_free(own->room.found);
     mem_free(own->room.left);
+    mem_free(own->room.bar);
     mem_free(own);
     s->own = NULL;
 }
@@ -92,6 +93,7 @@ static consm_status open_labels(struct session *s, struct gam *own)
     TRY(NEW(own->node, n));
     TRY(ZNEW(own->share, s->problem->classes));
     TRY(NEW(own->room.left, s->problem->classes));
+    TRY(NEW(own->room.bar, s->problem->classes));
     TRY(NEW(own->room.found, n));
     TRY(ZNEW(weight, n));
     for (int64_t k = 0; k < s->labelled->count; k++) {
@@ -157,7 +159,7 @@ static consm_status grow(struct session *s)
     TRY(session_logits(&logits, s));
     TRY(guess_surest(&count, &own->room, logits, s->problem->nodes, s->problem->classes,
                      own->labelled, own->share, c->grow, c->grow_confidence,
-                     s->problem->graph->partition));
+                     s->problem->graph->partition, s->backend->host));
     for (int64_t i = 0; i < count; i++) {
         const struct guess *one = &own->room.found[i];
         own->labelled[one->node] = 1;

@@ -15,6 +15,7 @@ struct guess {
 struct guess_room {
     struct guess *found; /* (n) */
     int64_t *left;       /* (c) */
+    float *bar;          /* (c) */
 };
 
 /* Puts the best guesses into room->found and counts them: nodes that are not taken, with at least
@@ -22,6 +23,7 @@ struct guess_room {
  * parts (NULL: all nodes are here) each process predicts its own nodes, and all get all guesses. */
 consm_status guess_surest(int64_t *count, struct guess_room *room, const float *logits,
                           int64_t nodes, int64_t classes, const uint8_t *taken, const double *share,
-                          int64_t most, double confidence, const struct partition *parts);
+                          int64_t most, double confidence, const struct partition *parts,
+                          struct team *team);
 
 #endif

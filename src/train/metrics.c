@@ -294,7 +294,7 @@ static double surprise(const struct predicted *p, int64_t i, double temperature)
     const float *x = p->probability + i * p->classes;
     double top = (double)x[score_largest(x, p->classes)], total = 0;
     for (int32_t k = 0; k < p->classes; k++)
-        total += exp(((double)x[k] - top) / temperature);
+        total += (double)x[k] - top == 0 ? 1 : exp(((double)x[k] - top) / temperature);
     return log(total) - ((double)x[p->label[i]] - top) / temperature;
 }
 

@@ -19,7 +19,7 @@
 #define __device__
 #define __host__
 #define __shared__ static
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct uint3 {
     unsigned x, y, z;
@@ -111,6 +111,13 @@ static inline int atomicMin(int *to, int other)
 {
     int before = *to;
     *to = other < before ? other : before;
+    return before;
+}
+
+static inline int atomicCAS(int *to, int expected, int other)
+{
+    int before = *to;
+    *to = before == expected ? other : before;
     return before;
 }
 

@@ -145,7 +145,8 @@ consm_status consm_pull(struct session *s)
     if (s->without_extra)
         return CONSM_OK;
     TRY(consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role,
-                          arm.lambda, arm.all ? 1 : own->zeta, &s->options.config));
+                          arm.lambda, arm.all ? 1 : own->zeta, &s->options.config,
+                          s->backend->host));
     consm_heed_guesses(s, arm.guesses);
     consm_weigh_entropy(s, arm.entropy);
     if (own->pulls)

@@ -26,7 +26,7 @@ typedef consm_status (*consm_rounds_fn)(struct session *s, struct progress *prog
 /* dropped (|E|) or NULL: none. */
 consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
                             const struct edges *edges, const uint8_t *dropped,
-                            const struct consm_pairs *added);
+                            const struct consm_pairs *added, struct team *team);
 void consm_pairs_free(struct consm_pairs *pairs);
 void consm_close_clean(struct session *s);
 

@@ -67,7 +67,8 @@ consm_status consm_attempt_open(struct consm_attempt *t, struct session *s, cons
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const int32_t *vote = session_votes(s);
-    TRY(consm_kept_new(&t->kept, own->clean.whole, own->edges, t->dropped, &t->added));
+    TRY(consm_kept_new(&t->kept, own->clean.whole, own->edges, t->dropped, &t->added,
+                       s->backend->host));
     t->kept->lesson = t->kept->problem;
     if (vote)
         TRY(voted_problem(&t->kept->lesson, &own->voted, vote, &t->kept->problem));

@@ -218,7 +218,7 @@ struct consm {
  * or 0 between labelled nodes. */
 consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
-                               double zeta, const struct config *c);
+                               double zeta, const struct config *c, struct team *team);
 
 /* The supervised loss, with guesses among the labels if there are any, plus λ·L_SUP. */
 node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions);

@@ -25,6 +25,7 @@ consm_status consm_open_guesses(struct session *s)
     TRY(ZNEW(g->share, problem->classes));
     TRY(NEW(g->room.found, n));
     TRY(NEW(g->room.left, problem->classes));
+    TRY(NEW(g->room.bar, problem->classes));
     TRY(NEW(g->row, n));
     TRY(index_new(&g->everyone, n, n));
     for (int64_t i = 0; i < n; i++)
@@ -50,6 +51,7 @@ void consm_close_guesses(struct consm_guesses *g)
     mem_free(g->share);
     mem_free(g->room.found);
     mem_free(g->room.left);
+    mem_free(g->room.bar);
     mem_free(g->row);
 }
 
@@ -78,7 +80,8 @@ consm_status consm_guess(struct session *s, int64_t round)
         return CONSM_OK;
     TRY(session_logits(&logits, s));
     TRY(guess_surest(&count, &g->room, logits, problem->nodes, problem->classes, g->given, g->share,
-                     c->grow * round, c->grow_confidence, problem->graph->partition));
+                     c->grow * round, c->grow_confidence, problem->graph->partition,
+                     s->backend->host));
     memset(g->sure, 0, (size_t)problem->nodes * sizeof *g->sure);
     for (int64_t i = 0; i < count; i++) {
         g->label[g->room.found[i].node] = g->room.found[i].label;

@@ -53,7 +53,7 @@ static float mean_weight(const struct csr *graph)
 
 consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
                             const struct edges *edges, const uint8_t *dropped,
-                            const struct consm_pairs *added)
+                            const struct consm_pairs *added, struct team *team)
 {
     consm_status st = CONSM_OK;
     struct consm_kept *k = NULL;
@@ -61,7 +61,7 @@ consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole
     TRY(ZNEW(k, 1));
     float usual = whole->graph->val && added->count > 0 ? mean_weight(whole->graph) : 1;
     TRY(edges_changed(&k->graph, whole->graph, edges, dropped, added->count, added->left,
-                      added->right, usual));
+                      added->right, usual, team));
     TRY(views_new(&k->views, k->graph));
     k->problem = *whole;
     k->problem.views = k->views;
@@ -97,9 +97,9 @@ void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s)
     }
     int64_t kept = count - (int64_t)floor(own->clean.share * (double)count);
     struct rank_choice best;
-    rank_choose(&best, trust, count, kept);
+    rank_choose(&best, trust, count, kept, s->backend->host);
     for (int64_t e = 0; e < count; e++)
-        dropped[e] = !rank_takes(&best, trust[e]);
+        dropped[e] = !rank_takes(&best, trust[e], e);
 }
 
 /* ---- training on it ------------------------------------------------------ */
@@ -112,7 +112,8 @@ consm_status consm_train_without(struct session *s, const uint8_t *dropped)
     struct snapshot now = {0};
     TRY(snapshot_take(&now, &s->learner));
     consm_rest(s);
-    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, &own->clean.added));
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, &own->clean.added,
+                       s->backend->host));
     s->problem = &next->problem;
     TRY(session_rebuild(s, false, consm_declare_store));
     TRY(snapshot_put(&now, &s->learner));
@@ -166,7 +167,7 @@ double consm_score_at(const float *score, int64_t count, double share)
 {
     struct rank_choice above;
     int64_t below = (int64_t)floor(share * (double)count);
-    rank_choose(&above, score, count, below < count ? count - below : 1);
+    rank_choose(&above, score, count, below < count ? count - below : 1, NULL);
     return (double)rank_score(above.bar);
 }
 
@@ -183,7 +184,7 @@ static consm_status answer_from(struct session *s, const uint8_t *dropped,
     struct consm *own = s->own;
     struct consm_kept *next = NULL;
     consm_rest(s);
-    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, added));
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, added, s->backend->host));
     s->problem = &next->problem;
     struct consm_kept *last = own->clean.settled;
     own->clean.settled = next;
@@ -313,7 +314,8 @@ consm_status consm_kept_by(struct consm_kept **out, const struct session *s, con
     TRY(NEW(dropped, count + 1));
     for (int64_t e = 0; e < count; e++)
         dropped[e] = (double)trust[e] < drop_below;
-    TRY(consm_kept_new(out, own->clean.whole, own->edges, dropped, &(struct consm_pairs){0}));
+    TRY(consm_kept_new(out, own->clean.whole, own->edges, dropped, &(struct consm_pairs){0},
+                       s->backend->host));
 done:
     mem_free(dropped);
     return st;

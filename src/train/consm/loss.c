@@ -45,15 +45,15 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
 
 /* Sets slope (|E|) to 1 for confident edges and 0 for others. */
 static consm_status mark_confident(float *slope, const float *w, const struct edges *edges,
-                                   int64_t confident)
+                                   int64_t confident, struct team *team)
 {
     consm_status st = CONSM_OK;
     uint8_t *chosen = NULL;
     if (!edges->partition) {
         struct rank_choice best;
-        rank_choose(&best, w, edges->count, confident);
+        rank_choose(&best, w, edges->count, confident, team);
         for (int64_t e = 0; e < edges->count; e++)
-            slope[e] = rank_takes(&best, w[e]);
+            slope[e] = rank_takes(&best, w[e], e);
         return CONSM_OK;
     }
     TRY(NEW(chosen, edges->count + 1));
@@ -86,7 +86,7 @@ done:
 
 consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
-                               double zeta, const struct config *c)
+                               double zeta, const struct config *c, struct team *team)
 {
     consm_status st = CONSM_OK;
     int64_t all = edges_all(edges), confident = (int64_t)floor(zeta * (double)all);
@@ -94,7 +94,7 @@ consm_status consm_propagation(float *slope, float *constant, const float *w,
     double fixed = 0, *of_edge = NULL;
     if (edges->partition)
         TRY(NEW(of_edge, edges->count + 1));
-    TRY(mark_confident(slope, w, edges, confident));
+    TRY(mark_confident(slope, w, edges, confident, team));
     for (int64_t e = 0; e < edges->count; e++) {
         int labelled =
             (role[edges->left[e]] == SPLIT_TRAIN) + (role[edges->right[e]] == SPLIT_TRAIN);
