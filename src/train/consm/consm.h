@@ -293,13 +293,20 @@ void consm_early_end(struct session *s);
 /* Fills own->taught: from the roles, or in an evaluation from the model file. */
 consm_status consm_open_taught(struct session *s);
 
+/* Scores the pairs of t->edges as if they were edges; its arrays are allocated. */
+struct edge_trust;
+consm_status consm_score_pairs(struct edge_trust *t, struct session *s);
+
+/* ---- weigh.c: witnesses, and the fits of their weights ---- */
+
 /* Allocates the witnesses and computes those that depend only on the data, unless that is done. */
 consm_status consm_open_witnesses(struct session *s, struct team *team);
 void consm_close_witnesses(struct consm *own);
 
-/* Scores the pairs of t->edges as if they were edges; its arrays are allocated. */
-struct edge_trust;
-consm_status consm_score_pairs(struct edge_trust *t, struct session *s);
+/* What the witnesses of the session's edges are computed from, and the weights of its network's
+ * trust, which the store holds. */
+struct witness_data consm_witness_data(const struct session *s);
+consm_status consm_network_trust(struct trust *out, struct session *s);
 
 /* The witnesses of all edges, with own->w as the matching coefficients and the temperatures of a
  * fit, until the GNN or the matching module runs again. */

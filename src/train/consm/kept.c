@@ -285,17 +285,13 @@ static consm_status needs_whole(const struct problem *p)
 consm_status consm_loaded(struct session *s)
 {
     consm_status st = CONSM_OK;
-    const float *stored;
     struct trust trust;
     TRY(consm_apply_messages(s));
     const struct config *c = &s->options.config;
     if ((c->drop_below <= 0 && c->add_above <= 0) || s->problem->graph->nnz == 0)
         return CONSM_OK;
     TRY(needs_whole(s->problem));
-    TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
-    trust_read(&trust,
-               stored +
-                   s->learner.params->item[params_find(s->learner.params, CONSM_TRUST)].offset);
+    TRY(consm_network_trust(&trust, s));
     TRY(consm_answer(s, &trust, NAN, NAN));
 done:
     return st;
