@@ -80,10 +80,7 @@ static void soften(float *probability, const struct consm_model *m, const struct
                    const float *logits, bool doubted, struct team *team)
 {
     struct softening q = {probability, m, problem, logits, doubted};
-    if (team)
-        team_run(team, soften_worker, &q);
-    else
-        soften_worker(&q, (struct worker){.size = 1});
+    team_run_or_alone(team, soften_worker, &q);
 }
 
 static consm_status measure_role(struct consm_model *m, struct predicted *p, int role)

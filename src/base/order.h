@@ -1,4 +1,4 @@
-/* Comparisons for qsort: numbers in ascending order. */
+/* Numbers in ascending order: comparisons for qsort, and a search. */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
 
@@ -14,6 +14,19 @@ static inline int order_float(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
+}
+
+/* The first place from `from` on whose number is at least x; `to` if there is none before it. */
+static inline int64_t order_first(const int32_t *list, int64_t from, int64_t to, int64_t x)
+{
+    while (from < to) {
+        int64_t middle = from + (to - from) / 2;
+        if (list[middle] < x)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
 }
 
 #endif

@@ -233,6 +233,14 @@ void team_run(struct team *team, team_fn fn, void *arg)
     team_run_on(team, team->size, fn, arg);
 }
 
+void team_run_or_alone(struct team *team, team_fn fn, void *arg)
+{
+    if (team)
+        team_run(team, fn, arg);
+    else
+        fn(arg, (struct worker){.size = 1});
+}
+
 void team_run_on(struct team *team, int workers, team_fn fn, void *arg)
 {
     struct worker me = {0, workers < team->size ? workers : team->size, team};

@@ -30,6 +30,9 @@ int team_size(const struct team *team);
 /* Runs fn(arg, who) on every thread and returns when all have returned. */
 void team_run(struct team *team, team_fn fn, void *arg);
 
+/* The same; team NULL: on this thread alone. */
+void team_run_or_alone(struct team *team, team_fn fn, void *arg);
+
 /* The same on the first `workers` threads (1 to all); the others stay asleep. */
 void team_run_on(struct team *team, int workers, team_fn fn, void *arg);
 

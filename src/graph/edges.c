@@ -1,6 +1,7 @@
 /* Lists the undirected edges of a graph. */
 #include "graph/edges.h"
 
+#include "base/order.h"
 #include <string.h>
 
 static void list_in_parts(struct edges *e, const struct csr *graph)
@@ -95,19 +96,6 @@ struct marking {
     int64_t *next;
 };
 
-/* The first number from low on, below high, of an ascending list that is at least x. */
-static int64_t first_from(const int32_t *list, int64_t low, int64_t high, int64_t x)
-{
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (list[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The first row of a share of the entries. */
 static int64_t share_of_rows(const struct csr *g, int64_t share, int64_t shares)
 {
@@ -154,7 +142,7 @@ static void marking_worker(void *arg, struct worker who)
     const struct edges *e = q->e;
     const int64_t low = share_of_rows(g, who.id, who.size);
     const int64_t high = share_of_rows(g, who.id + 1, who.size);
-    int64_t k = first_from(e->left, 0, e->count, low);
+    int64_t k = order_first(e->left, 0, e->count, low);
     for (int64_t r = low; r < high; r++) {
         q->next[r] = g->start[r];
         for (int64_t at = g->start[r]; at < g->start[r + 1]; at++)
@@ -164,20 +152,12 @@ static void marking_worker(void *arg, struct worker who)
         mark_backs(q, r, high < r + BLOCK ? high : r + BLOCK);
 }
 
-static void share_out(struct team *team, team_fn fn, void *arg)
-{
-    if (team)
-        team_run(team, fn, arg);
-    else
-        fn(arg, (struct worker){0, 1, NULL});
-}
-
 void edges_mark(uint8_t *entry, const struct csr *graph, const struct edges *e,
                 bool (*takes)(const void *ctx, int64_t k), const void *ctx, int64_t *next,
                 struct team *team)
 {
     struct marking q = {entry, graph, e, takes, ctx, next};
-    share_out(team, marking_worker, &q);
+    team_run_or_alone(team, marking_worker, &q);
 }
 
 int64_t pair_find(const int32_t *left, const int32_t *right, int64_t count, int32_t a, int32_t b)
@@ -252,10 +232,10 @@ static consm_status drop(struct csr **out, const struct csr *graph, const struct
         count += !dropped || !dropped[k];
     TRY(csr_new(&a, graph->rows, graph->cols, 2 * count, graph->val != NULL));
     struct dropping q = {a, graph, stays};
-    share_out(team, counting_worker, &q);
+    team_run_or_alone(team, counting_worker, &q);
     for (int64_t r = 0; r < a->rows; r++)
         a->start[r + 1] += a->start[r];
-    share_out(team, dropping_worker, &q);
+    team_run_or_alone(team, dropping_worker, &q);
     a->symmetric = graph->symmetric;
     *out = a;
 done:

@@ -1,6 +1,7 @@
 /* Transposes of CSR matrices, made once and kept with them: O(rows + entries). */
 #include "graph/csr.h"
 
+#include "base/order.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -44,15 +45,7 @@ struct transposing {
 /* The first entry of a row from column `low` on. */
 static int64_t first_entry(const struct csr *a, int64_t row, int64_t low)
 {
-    int64_t from = a->start[row], to = a->start[row + 1];
-    while (low > 0 && from < to) {
-        int64_t middle = from + (to - from) / 2;
-        if (a->col[middle] < low)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return low > 0 ? order_first(a->col, a->start[row], a->start[row + 1], low) : a->start[row];
 }
 
 static void count_columns(const struct transposing *q, int64_t low, int64_t high)
@@ -98,14 +91,6 @@ static void transposing_worker(void *arg, struct worker who)
         fill_columns(q, c, high < c + BLOCK ? high : c + BLOCK);
 }
 
-static void transpose_by(struct team *team, struct transposing *q)
-{
-    if (team)
-        team_run(team, transposing_worker, q);
-    else
-        transposing_worker(q, (struct worker){0, 1, NULL});
-}
-
 static consm_status make_transpose(struct csr *a, struct team *team)
 {
     consm_status st = CONSM_OK;
@@ -120,7 +105,7 @@ static consm_status make_transpose(struct csr *a, struct team *team)
     TRY(csr_new(&t, a->cols, a->rows, a->nnz, a->val != NULL));
     TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
-    transpose_by(team, &(struct transposing){a, t, slot, entry, t->start});
+    team_run_or_alone(team, transposing_worker, &(struct transposing){a, t, slot, entry, t->start});
     a->t_entry = entry; /* only now, when it is complete: not every reader takes the lock */
     entry = NULL;
     a->t = t;
@@ -145,7 +130,8 @@ static consm_status make_entries(struct csr *a, struct team *team)
         return partition_entries(a);
     TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
-    transpose_by(team, &(struct transposing){a, NULL, slot, entry, a->t->start});
+    team_run_or_alone(team, transposing_worker,
+                      &(struct transposing){a, NULL, slot, entry, a->t->start});
     a->t_entry = entry;
     entry = NULL;
 done:

@@ -346,10 +346,7 @@ static double choose_strength(struct fitting *f, const double start[TERMS], bool
     if (all < ENOUGH_TO_CHOOSE)
         return chosen;
     f->known = all < MOST_FOLDED ? all : MOST_FOLDED;
-    if (f->team)
-        team_run(f->team, fold_worker, &q);
-    else
-        fold_worker(&q, (struct worker){.size = 1});
+    team_run_or_alone(f->team, fold_worker, &q);
     for (int i = 0; i < STRENGTHS; i++) {
         double loss = 0;
         for (int k = 0; k < FOLDS; k++)

@@ -66,10 +66,7 @@ static consm_status solve_job(struct job *job, int64_t *unconverged, struct team
     TRY(check_sets(job->sets, job->n, &largest));
     TRY(ot_plans_new(&job->plans, job->n, job->c, largest, job->options, threads));
     ot_plans_costs(job->plans, job->h, job->r, job->f, team);
-    if (team)
-        team_run(team, solve_sets, job);
-    else
-        solve_sets(job, (struct worker){0, 1, NULL});
+    team_run_or_alone(team, solve_sets, job);
     if (unconverged)
         *unconverged = ot_plans_unconverged(job->plans);
 done:

@@ -187,14 +187,6 @@ static void node_costs(void *arg, struct worker who)
     }
 }
 
-static void run(struct team *team, team_fn fn, void *arg)
-{
-    if (team)
-        team_run(team, fn, arg);
-    else
-        fn(arg, (struct worker){0, 1, NULL});
-}
-
 static int64_t point_of(const int32_t *point, int64_t l)
 {
     return point ? point[l] : l;
@@ -260,11 +252,11 @@ void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t 
                     struct team *team)
 {
     struct costing q = {p, h, r, f, NULL, false, p->n};
-    run(team, node_costs, &q);
+    team_run_or_alone(team, node_costs, &q);
     if (p->options.method == CONSM_OT_SINKHORN) {
         p->epsilon = ot_epsilon(p->node_cost, p->c, p->n, &p->options);
         solve_sample(p);
-        run(team, node_kernels, &q);
+        team_run_or_alone(team, node_kernels, &q);
     }
 }
 
@@ -272,7 +264,7 @@ void ot_plans_some_costs(struct ot_plans *p, const float *h, const float *r, int
                          const int32_t *node, int64_t count, struct team *team)
 {
     struct costing q = {p, h, r, f, node, true, count};
-    run(team, node_costs, &q);
+    team_run_or_alone(team, node_costs, &q);
 }
 
 void ot_plans_sample(uint8_t *sample, const struct ot_plans *p)
@@ -286,7 +278,7 @@ void ot_plans_costs_of(struct ot_plans *p, const float *h, const float *r, int64
                        const int32_t *row, int64_t count, struct team *team)
 {
     struct costing q = {p, h, r, f, row, false, count};
-    run(team, node_costs, &q);
+    team_run_or_alone(team, node_costs, &q);
 }
 
 double ot_plans_magnitude(const struct ot_plans *p, int64_t row)
@@ -305,7 +297,7 @@ void ot_plans_settle(struct ot_plans *p, double magnitudes, const int32_t *row, 
         return;
     p->epsilon = ot_epsilon_of(magnitudes, p->c * p->n, &p->options);
     solve_sample(p);
-    run(team, node_kernels, &q);
+    team_run_or_alone(team, node_kernels, &q);
 }
 
 /* Whether u and the shared kernel give the set's plan; otherwise solve_set() must. */

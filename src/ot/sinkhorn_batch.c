@@ -44,10 +44,7 @@ consm_status ot_sinkhorn_batch(double *plans, struct consm_ot_result *results, c
     TRY(ZNEW(batch.work, threads));
     for (int t = 0; t < threads; t++)
         TRY(ot_sinkhorn_work_new(&batch.work[t], c, most));
-    if (team)
-        team_run(team, solve_some, &batch);
-    else
-        solve_some(&batch, (struct worker){0, 1, NULL});
+    team_run_or_alone(team, solve_some, &batch);
 done:
     for (int t = 0; batch.work && t < threads; t++)
         ot_sinkhorn_work_free(batch.work[t]);

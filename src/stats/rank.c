@@ -138,10 +138,7 @@ void rank_choose(struct rank_choice *out, const float *score, int64_t n, int64_t
     *out = (struct rank_choice){k < 1 ? 0 : UINT64_MAX, 0};
     if (k < 1 || k > n)
         return;
-    if (team)
-        team_run(team, choosing_worker, &q);
-    else
-        choosing_worker(&q, (struct worker){0, 1, NULL});
+    team_run_or_alone(team, choosing_worker, &q);
     *out = (struct rank_choice){q.bar << 1, last_tie(&q)};
 }
 
