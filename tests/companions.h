@@ -92,7 +92,7 @@ static inline void same_network_other_answers(const struct consm_model *a,
     size_t bytes = TRUST_NUMBERS * sizeof(float);
     assert_true(same_first_tensor(a, b));
     assert_memory_equal(tensor_of(a, "match.trust"), tensor_of(b, "match.trust"), bytes);
-    assert_memory_not_equal(model_answers_trust(a), model_answers_trust(b), bytes);
+    assert_memory_not_equal(model_answers_weights(a), model_answers_weights(b), bytes);
 }
 
 /* ---- the mean ---------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ static struct session *reopen(struct session *s, const struct problem *problem,
                (size_t)(p->rows * p->cols) * sizeof *to);
     }
     OK(session_loaded(again));
-    if (session_answers_trust(trust, s))
+    if (session_answers_weights(trust, s))
         OK(session_tell_answers(again, trust, NULL));
     mem_free(taught);
     return again;

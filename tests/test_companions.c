@@ -148,7 +148,7 @@ static void trust_is_of_their_mean(void **state)
     OK(model_on_dataset(usual, d, 1, add_up, &mean));
     OK(consm_score_edges(&s, usual, d, 1));
     assert_int_equal(s->witnesses, WITNESSES);
-    double temperature = (double)model_answers_trust(usual)[0];
+    double temperature = (double)model_answers_weights(usual)[0];
     for (int64_t e = 0; e < s->edges; e++) {
         const float *x = s->witness + e * WITNESSES;
         if (x[WITNESS_TAUGHT] != 0) /* an end counts as predicted with its label */
@@ -250,7 +250,7 @@ static void a_refit_trains_them_too(void **state)
     assert_true(m->companions > 0);
     assert_int_equal(again->companions, m->companions);
     assert_int_equal(again->own_votes, m->own_votes);
-    assert_memory_equal(model_answers_trust(again), model_answers_trust(m),
+    assert_memory_equal(model_answers_weights(again), model_answers_weights(m),
                         TRUST_NUMBERS * sizeof(float)); /* no labels are left to learn it from */
     assert_int_equal(again->refit.labels, again->count[SPLIT_TRAIN] + again->count[SPLIT_VAL]);
     for (int64_t k = 0; k < m->companions; k++)

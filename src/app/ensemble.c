@@ -164,7 +164,7 @@ consm_status model_trust_session(struct session **out, float **answers,
                                  struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    const float *weights = model_answers_trust(model);
+    const float *weights = model_answers_weights(model);
     *out = NULL;
     *answers = NULL;
     if (weights && (model->trees || model->companions > 0))

@@ -145,7 +145,7 @@ static consm_status copy_tensors(struct consm_model *m, struct session *s)
     TRY(session_taught(&taught, &taughts, s));
     if (taughts > 0)
         TRY(copy_tensor(m, "taught", taughts, TAUGHT_COLUMNS, taught));
-    if (session_answers_trust(trust, s))
+    if (session_answers_weights(trust, s))
         TRY(copy_tensor(m, MODEL_ANSWERS_TRUST, 1, TRUST_NUMBERS, trust));
 done:
     mem_free(taught);

@@ -373,7 +373,7 @@ static consm_status check_parts(const struct consm_model *m, const struct model_
         if (part->trees)
             TRY(model_check(part->trees, s->path));
     }
-    if (is_format(s, MODEL_FORMAT_ANSWERS) && !model_trusts_answers(m))
+    if (is_format(s, MODEL_FORMAT_ANSWERS) && !model_weighs_answers(m))
         TRY(status_fail(CONSM_EFORMAT, "%s: has no tensor " MODEL_ANSWERS_TRUST " of 1 x %d",
                         s->path, TRUST_NUMBERS));
 done:

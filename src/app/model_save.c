@@ -178,7 +178,7 @@ static consm_status note_companions(struct safetensors_writer *w, const struct c
 static const char *format_of(const struct consm_model *m)
 {
     bool trees = m->trees != NULL;
-    if (model_trusts_answers(m))
+    if (model_weighs_answers(m))
         return MODEL_FORMAT_ANSWERS;
     if (m->companions)
         return model_companions_below(m) > 0 ? MODEL_FORMAT_CLEAN : MODEL_FORMAT_COMPANIONS;

@@ -29,17 +29,17 @@ static const struct model_tensor *find_tensor(const struct consm_model *m, const
     return NULL;
 }
 
-const float *model_answers_trust(const struct consm_model *m)
+const float *model_answers_weights(const struct consm_model *m)
 {
     const struct model_tensor *t = find_tensor(m, MODEL_ANSWERS_TRUST);
     return t && t->rows * t->cols == TRUST_NUMBERS ? t->value : NULL;
 }
 
-bool model_trusts_answers(const struct consm_model *m)
+bool model_weighs_answers(const struct consm_model *m)
 {
-    bool some = model_answers_trust(m) != NULL;
+    bool some = model_answers_weights(m) != NULL;
     for (int64_t i = 0; i < m->members; i++)
-        some = some || model_answers_trust(m->member[i]);
+        some = some || model_answers_weights(m->member[i]);
     return some;
 }
 

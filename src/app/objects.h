@@ -198,8 +198,8 @@ consm_status model_part_session(struct session **out, const struct consm_model *
 /* The tensor of trust's weights for a model's answers (session_tell_answers), and its TRUST_NUMBERS
  * numbers; NULL: the model has none, so its trust is that of its own network. */
 #define MODEL_ANSWERS_TRUST "answers.trust"
-const float *model_answers_trust(const struct consm_model *m);
-bool model_trusts_answers(const struct consm_model *m); /* it, or one of its members, has them */
+const float *model_answers_weights(const struct consm_model *m);
+bool model_weighs_answers(const struct consm_model *m); /* it, or one of its members, has them */
 
 /* CONSM_EFORMAT if the trees of a tree model are invalid. */
 consm_status model_check_forest(const struct consm_model *m);

@@ -73,9 +73,9 @@ struct second {
 static consm_status keep_answers_trust(struct consm_model *m, const struct consm_model *before)
 {
     consm_status st = CONSM_OK;
-    const float *weights = model_answers_trust(before);
+    const float *weights = model_answers_weights(before);
     struct model_tensor *to;
-    if (!weights || model_answers_trust(m))
+    if (!weights || model_answers_weights(m))
         return CONSM_OK;
     TRY(GROW(m->tensor, m->tensors, m->tensor_room, 1));
     to = &m->tensor[m->tensors];

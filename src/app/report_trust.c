@@ -130,8 +130,8 @@ done:
  * whose trust is the agreement of its predictions. */
 static const float *weights_of(const struct consm_model *m)
 {
-    if (model_answers_trust(m))
-        return model_answers_trust(m) + 2; /* after the temperatures */
+    if (model_answers_weights(m))
+        return model_answers_weights(m) + 2; /* after the temperatures */
     for (int64_t i = 0; i < m->tensors; i++)
         if (strcmp(m->tensor[i].name, CONSM_TRUST) == 0 &&
             m->tensor[i].rows * m->tensor[i].cols == TRUST_NUMBERS)

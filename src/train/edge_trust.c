@@ -174,7 +174,7 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     TRY(read_trust(&out->weigh, s));
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s, s->backend->host));
-    TRY(consm_call_witnesses(&heard, &out->weigh, s));
+    TRY(consm_call_answers(&heard, &out->weigh, s));
     TRY(NEW(out->witness, out->edges->count * WITNESSES + 1));
     trust_score(out->score, out->low, out->high, out->witness, &out->weigh, &heard);
     TRY(edge_trust_keep(out, own->zeta));

@@ -41,11 +41,11 @@ bool session_matches(const struct session *s);
 /* What is asked for after training is trust in view of the answers: boosted trees may predict in
  * the place of ConSM's network, or companions together with it, or the network without distrusted
  * edges. So the answers have weights of their own, besides those of the network's trust, by which
- * edges are dropped. session_trust_answers() fits them after training; session_answers_trust()
+ * edges are dropped. session_weigh_answers() fits them after training; session_answers_weights()
  * reads them (false: there are none). An evaluation is told them, with the answers (n, c) of all,
  * or NULL: its own logits; the caller keeps these while it asks for trust. */
-consm_status session_trust_answers(struct session *s);
-bool session_answers_trust(float number[TRUST_NUMBERS], const struct session *s);
+consm_status session_weigh_answers(struct session *s);
+bool session_answers_weights(float number[TRUST_NUMBERS], const struct session *s);
 consm_status session_tell_answers(struct session *s, const float number[TRUST_NUMBERS],
                                   const float *answers);
 

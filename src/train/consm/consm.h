@@ -313,7 +313,12 @@ consm_status consm_network_trust(struct trust *out, struct session *s);
 consm_status consm_call_witnesses(struct witnesses *out, const struct trust *trust,
                                   struct session *s);
 
-/* The same, and fits their temperatures and weights. */
+/* The same, but of the answers instead of the network's predictions, if the session was told some.
+ */
+consm_status consm_call_answers(struct witnesses *out, const struct trust *trust,
+                                struct session *s);
+
+/* Those of the network, after a fit of their temperatures and weights. */
 consm_status consm_weigh_witnesses(struct trust *trust, struct witnesses *out, struct session *s);
 
 /* Trust in every edge (|E|), which the caller frees, with the weights that the store holds. */

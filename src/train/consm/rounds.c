@@ -438,7 +438,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     consm_settle_arm(s, &result->arm);
     TRY(session_keep_trust(s));
     TRY(consm_settle_companions(s, result));
-    TRY(session_trust_answers(s));
+    TRY(session_weigh_answers(s));
 done:
     return st;
 }

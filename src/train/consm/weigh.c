@@ -181,13 +181,18 @@ consm_status consm_call_witnesses(struct witnesses *out, const struct trust *tru
                               .room = own->chance,
                               .team = s->backend->host};
     memcpy(model->temperature, trust->temperature, sizeof model->temperature);
-    if (own->answers)
-        model->logits = own->near_answers ? own->near_answers : own->answers;
-    else
-        TRY(own->neighbours ? consm_near_logits(&model->logits, s)
-                            : session_logits(&model->logits, s));
+    TRY(own->neighbours ? consm_near_logits(&model->logits, s) : session_logits(&model->logits, s));
     TRY(matcher_head(&model->head, own->matcher));
 done:
+    return st;
+}
+
+consm_status consm_call_answers(struct witnesses *out, const struct trust *trust, struct session *s)
+{
+    const struct consm *own = s->own;
+    consm_status st = consm_call_witnesses(out, trust, s);
+    if (st >= 0 && own->answers)
+        out->model.logits = own->near_answers ? own->near_answers : own->answers;
     return st;
 }
 
@@ -216,7 +221,8 @@ static consm_status weigh(struct trust *trust, struct witnesses *out, enum trust
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     *trust = (struct trust){0};
-    TRY(consm_call_witnesses(out, trust, s));
+    TRY(whose == TRUST_OF_ANSWERS ? consm_call_answers(out, trust, s)
+                                  : consm_call_witnesses(out, trust, s));
     TRY(calibrate(&trust->temperature[0], out->model.logits, s));
     TRY(calibrate(&trust->temperature[1], out->model.head, s));
     memcpy(out->model.temperature, trust->temperature, sizeof trust->temperature);
@@ -259,7 +265,7 @@ done:
 
 /* ---- trust in the answers ------------------------------------------------ */
 
-consm_status session_trust_answers(struct session *s)
+consm_status session_weigh_answers(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
@@ -279,7 +285,7 @@ done:
     return st;
 }
 
-bool session_answers_trust(float number[TRUST_NUMBERS], const struct session *s)
+bool session_answers_weights(float number[TRUST_NUMBERS], const struct session *s)
 {
     const struct consm *own = session_matches(s) ? s->own : NULL;
     if (!own || !own->answered)
